@@ -30,7 +30,7 @@ ORACLE ?=
 ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help fuzz demo test test-all nightly lint fmt unit integration engines e2e agents agents-conversation inspector accuracy bench soak chaos mutants deployments incidents notify-delay ci-formats drift-oracle docs screenshots page-pictures dashboards wheels lock dist audit workflows address clean venv packages basics engine
+.PHONY: help fuzz demo test test-all nightly lint fmt unit integration engines e2e agents agents-conversation inspector accuracy bench soak chaos mutants deployments incidents notify-delay ci-formats drift-oracle docs screenshots page-pictures interface dashboards wheels lock dist audit workflows address clean venv packages basics engine
 
 help: ## Say what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -94,7 +94,7 @@ soak: packages venv ## Run the long forms: 1,000 containers, a 1 GB log, ten min
 	TEST_SOAK=1 $(BIN)/pytest -m docker $(SOAKED:%=tests/docker/test_%.py) $(PYTEST_ARGS)
 
 chaos: packages venv ## Show every promise of docs/reliability.md and write that table (ROWS=F1,S4 for some, SHORT=1 as in make test-all)
-	@$(if $(SHORT),TEST_SOAK= TEST_FUZZ=) $(BIN)/python -m tests.promises "$(ROWS)" $(PYTEST_ARGS)
+	@$(if $(SHORT),TEST_SOAK= TEST_FUZZ= TEST_NIGHTLY=) $(BIN)/python -m tests.promises "$(ROWS)" $(PYTEST_ARGS)
 
 mutants: packages venv ## Break each guard once and see that its tests find it (GUARDS="Door tail" for some; twenty minutes)
 	@$(BIN)/python -m tests.mutants $(GUARDS)
@@ -131,6 +131,9 @@ screenshots: venv ## Draw the pictures of docs/images anew from the demonstratio
 page-pictures: venv ## Draw the pictures of the page (docs/images/page*.png) anew, in Chromium
 	@.ci/setup.sh packages chromium
 	$(BIN)/python -m tests.pages.pictures docs/images
+
+interface: venv ## Write the list of names that others build upon, once a release (tests/interface/last_release.txt)
+	PYTHONPATH=. $(BIN)/python tests/interface/write.py
 
 dashboards: venv ## Write grafana/*.json anew from the dashboards' code
 	$(BIN)/python -W ignore::DeprecationWarning -m grafana.dashboards

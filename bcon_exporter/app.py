@@ -24,7 +24,7 @@ from bcon_exporter.model.signatures import Catalogue
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.one_heap import use_one_heap
 from bcon_exporter.secrets.masking import Sealer
-from bcon_exporter.settings import Settings, current_environment, find_path_warnings, list_receivers, load_settings
+from bcon_exporter.settings import Settings, current_environment, find_warnings, list_receivers, load_settings
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotMemory
 
@@ -116,7 +116,7 @@ def run_daemon(settings: Settings, reload_settings: Callable[[], Settings] = loa
     if "MALLOC_ARENA_MAX" not in current_environment():
         use_one_heap()
     set_up_logging(settings.log.level, settings.log.format)
-    for doubt in find_path_warnings(settings):
+    for doubt in find_warnings(settings):
         _log.warning("%s", doubt)
     context = build_context(settings)
     set_up_logging(settings.log.level, settings.log.format, context.secrets.hide)

@@ -10,58 +10,23 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import itertools
-import json
 import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from bcon_exporter.tools import TOOLS
+from bench.agent_calls import as_request, make_calls
 from bench.soak import take_sample
 from tests.docker.daemon import Daemon
 from tests.golden.engine import RecordedEngine
 from tests.golden.recording import list_hosts, read_host
 from tests.waiting import wait_until
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 AGENTS = 6
 WARM_UP_CALLS = 300
 REST_SECONDS = 20
-META = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
-
-
-def make_calls(names: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Tools with what agents give them, over and over, each time with something else."""
-    there = {tool.name for tool in TOOLS}
-    for number in itertools.count():
-        name = names[number % len(names)]
-        calls: tuple[tuple[str, dict[str, Any]], ...] = (
-            ("list_containers", {"all": bool(number % 2)}),
-            ("diagnose_all", {"include_healthy": bool(number % 2)}),
-            ("diagnose_container", {"container_id": name, "log_tail": 50 + number % 100}),
-            ("get_container_logs", {"container_id": name, "tail": 100 + number % 400}),
-            ("get_container_stats", {"container_id": name}),
-            ("get_container_info", {"container_id": name}),
-            ("get_history", {"limit": 1 + number % 50}),
-            ("list_incidents", {"limit": 1 + number % 50}),
-            ("query_memory", {"query": f"connection refused {name} {number}"}),
-            ("rag_search", {"query": f"why does {name} fail {number}"}),
-            ("explain_error", {"container_id": name, "error_pattern": f"refused {number}"}),
-            ("write_memory", {"text": f"note {number} about {name}", "about": name, "dry_run": True}),
-            ("read_logs", {"unit": name, "lines": 1 + number % 200}),
-            ("system_status", {}),
-            ("get_untracked_containers", {"all": True}),
-        )
-        yield from (call for call in calls if call[0] in there)
 
 
 async def ask(daemon: Daemon, names: list[str], until: float, most_calls: int) -> dict[str, int]:
@@ -74,16 +39,8 @@ async def ask(daemon: Daemon, names: list[str], until: float, most_calls: int) -
         async with httpx.AsyncClient(transport=transport, base_url=url, timeout=60) as client:
             while time.monotonic() < until and sum(counts.values()) < most_calls:
                 tool, arguments = next(calls)
-                if number % 2:
-                    answer = await client.post(f"/api/v1/tools/{tool}?view=agent", json=arguments)
-                else:
-                    params = {"name": tool, "arguments": arguments, "_meta": META}
-                    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-                    headers = {"Accept": "application/json", "MCP-Protocol-Version": "2026-07-28"}
-                    headers |= {"Mcp-Method": "tools/call", "Mcp-Name": tool}
-                    answer = await client.post("/mcp", content=json.dumps(body), headers={
-                        **headers, "Content-Type": "application/json"
-                    })  # fmt: skip
+                path, body, headers = as_request(tool, arguments, over_mcp=number % 2 == 0)
+                answer = await client.post(path, content=body, headers=headers)
                 counts["good" if answer.status_code == httpx.codes.OK else "refused"] += 1
 
     await asyncio.gather(*map(be_an_agent, range(AGENTS)))

@@ -1,6 +1,8 @@
 """A long watch over a daemon: containers come and go, the engine hangs and dies, everybody asks; what does it grow by?
 
 python -m bench.soak --minutes 120     # exits with 1 when it grew by more than is promised
+
+Prometheus scrapes, a person looks through the pages, an agent asks over MCP and HTTP, and a receiver gets the messages.
 """
 
 from __future__ import annotations
@@ -19,11 +21,13 @@ import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from bench.agent_calls import as_request, make_calls
 from tests.docker.daemon import Daemon
 from tests.docker.engine import PrivateEngine, sweep_leftovers
 from tests.docker.image import IMAGE, build_image
+from tests.outputs.messages.receivers import HttpReceiver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +37,18 @@ CHURN_EVERY_SECONDS = 1.0
 SCRAPE_EVERY_SECONDS = 1.0
 FAULT_EVERY_SECONDS = 45.0
 SAMPLE_EVERY_SECONDS = 2.0
+ASK_EVERY_SECONDS = 0.25
+"""An agent; and with each tenth call a person looks at the next page."""
+PAGES = (
+    "/",
+    "/c/steady-0",
+    "/history?since=1h",
+    "/incidents",
+    "/alerts",
+    "/disk",
+    "/docs/",
+    "/docs/runbooks/BconIncident",
+)
 DESCRIPTORS_AT_MOST = 5
 PERCENT_AN_HOUR_AT_MOST = 2.0
 TALK = "while :; do echo level=info msg=served; echo level=error msg=refused; sleep 3; done"
@@ -65,6 +81,8 @@ class Growth:
     faults: int
     removed: int
     scrapes: int
+    asked: int
+    messages: int
     rss_bytes: tuple[int, ...]
     descriptors: int
     threads: int
@@ -80,7 +98,8 @@ class Growth:
         """One line of figures."""
         done = f"{self.scans} scans ({self.failures} failed), {self.faults} faults, {self.removed} containers removed"
         return (
-            f"{self.seconds / 60:.0f} min, {done}, {self.scrapes} scrapes: descriptors {self.descriptors:+d}, "
+            f"{self.seconds / 60:.0f} min, {done}, {self.scrapes} scrapes, {self.asked} calls of agents with pages, "
+            f"{self.messages} messages: descriptors {self.descriptors:+d}, "
             f"threads {self.threads:+d}, RSS {self.rss_percent_per_hour:+.2f} % an hour in the last half (by tenths: "
             f"{' '.join(f'{each / 1e6:.1f}' for each in self.rss_bytes)} MB)"
         )
@@ -116,10 +135,42 @@ def soak(engine: PrivateEngine, image: str, folder: Path, seconds: float) -> Gro
     """Watch a daemon for so long."""
     for number in range(STEADY):
         _run(engine, image, f"steady-{number}", TALK, "--restart=always")
-    flags = ("--scan.diagnose-interval=1s", "--scan.drift-interval=5s")
-    with Daemon(folder, engine.host, *flags) as daemon, ExitStack() as stack:
+    with HttpReceiver() as phone, Daemon(folder, engine.host, *_write_settings(folder, phone)) as daemon:
         daemon.wait_until_ready()
-        done = {"removed": 0, "scrapes": 0, "faults": 0}
+        samples, done = _watch(engine, image, daemon, seconds)
+        scans, failures = (
+            int(daemon.sample(f'bcon_scan{name}_total{{scan="diagnose"}}') or 0) for name in ("s", "_failures")
+        )
+    descriptors, threads, slope = judge_growth(samples)
+    return Growth(
+        seconds,
+        scans,
+        failures,
+        done["faults"],
+        done["removed"],
+        done["scrapes"],
+        done["asked"],
+        len(phone.got),
+        tuple(samples[len(samples) * tenth // 10 - 1].rss_bytes for tenth in range(1, 11)),
+        descriptors,
+        threads,
+        slope,
+    )
+
+
+def _write_settings(folder: Path, phone: HttpReceiver) -> tuple[str, ...]:
+    """Write the files of settings; the flags that name them."""
+    (folder / "bcon.yml").write_text("mcp: {enable: true, toolsets: [core, ops, agents]}\n")
+    (folder / "receivers").write_text(f"name=phone json://127.0.0.1:{phone.port}/\n")
+    files = ("--config.file", str(folder / "bcon.yml"), "--notify.url-file", str(folder / "receivers"))
+    return (*files, "--scan.diagnose-interval=1s", "--scan.drift-interval=5s")
+
+
+def _watch(engine: PrivateEngine, image: str, daemon: Daemon, seconds: float) -> tuple[list[Sample], dict[str, int]]:
+    """Let everything happen for so long; what the daemon held, and how often each thing was done."""
+    with ExitStack() as stack:
+        done = {"removed": 0, "scrapes": 0, "faults": 0, "asked": 0}
+        calls = make_calls([f"steady-{number}" for number in range(STEADY)])
         faults = _faults(engine, daemon)
 
         def churn() -> None:
@@ -136,29 +187,33 @@ def soak(engine: PrivateEngine, image: str, folder: Path, seconds: float) -> Gro
             next(faults)
             done["faults"] += 1
 
-        for work, every in ((churn, CHURN_EVERY_SECONDS), (scrape, SCRAPE_EVERY_SECONDS), (fault, FAULT_EVERY_SECONDS)):
+        def ask() -> None:
+            _ask(daemon, *next(calls), number=done["asked"])
+            done["asked"] += 1
+
+        works = ((churn, CHURN_EVERY_SECONDS), (scrape, SCRAPE_EVERY_SECONDS), (ask, ASK_EVERY_SECONDS))
+        for work, every in (*works, (fault, FAULT_EVERY_SECONDS)):
             stack.enter_context(repeating(work, every))
-        samples, until = [], time.monotonic() + seconds
+        samples: list[Sample] = []
+        until = time.monotonic() + seconds
         while time.monotonic() < until:
             samples.append(take_sample(daemon.process.pid))
             time.sleep(SAMPLE_EVERY_SECONDS)
-        stack.close()
-        scans, failures = (
-            int(daemon.sample(f'bcon_scan{name}_total{{scan="diagnose"}}') or 0) for name in ("s", "_failures")
-        )
-    descriptors, threads, slope = judge_growth(samples)
-    return Growth(
-        seconds,
-        scans,
-        failures,
-        done["faults"],
-        done["removed"],
-        done["scrapes"],
-        tuple(samples[len(samples) * tenth // 10 - 1].rss_bytes for tenth in range(1, 11)),
-        descriptors,
-        threads,
-        slope,
-    )
+    return samples, done
+
+
+def _ask(daemon: Daemon, tool: str, arguments: dict[str, Any], *, number: int) -> None:
+    """Ask as an agent does, over MCP and HTTP in turn; now and then look at a page as a person does."""
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=30)
+    try:
+        path, body, headers = as_request(tool, arguments, over_mcp=number % 2 == 0)
+        connection.request("POST", path, body, headers)
+        connection.getresponse().read()
+        if number % 10 == 0:
+            connection.request("GET", PAGES[number // 10 % len(PAGES)])
+            connection.getresponse().read()
+    finally:
+        connection.close()
 
 
 def _run(engine: PrivateEngine, image: str, name: str, script: str, *flags: str, check: bool = True) -> None:

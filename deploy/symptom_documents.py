@@ -10,24 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bcon_exporter.catalogue import load_catalogue
-from bcon_exporter.diagnosis import (
-    causes,
-    connectivity,
-    hook_causes,
-    image_changes,
-    mounts,
-    peer_changes,
-    peer_state,
-    peers,
-    ports,
-    server_rejections,
-)
-from bcon_exporter.diagnosis.exit_codes import exit_causes
+from bcon_exporter.catalogue.causes import load_causes
 from bcon_exporter.diagnosis.hysteresis import UNKNOWN_HOLD_SECONDS
 from bcon_exporter.diagnosis.last_exit import WELL_SECONDS
 from bcon_exporter.diagnosis.rule import Hysteresis
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
-from bcon_exporter.diagnosis.start_errors import START_ERRORS
 from bcon_exporter.model.quantities import show_size
 from bcon_exporter.model.thresholds import Thresholds
 
@@ -35,24 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from bcon_exporter.diagnosis.rule import SymptomRule
+    from bcon_exporter.model.causes import Causes
     from bcon_exporter.model.signatures import Signature
 
 ROOT = Path(__file__).parent.parent
 SYMPTOMS = ROOT / "docs" / "symptoms.md"
 SIGNATURES = ROOT / "docs" / "signatures.md"
 TEMPLATE = Path(__file__).with_name("symptoms.md.template")
-FINDERS = (
-    causes,
-    hook_causes,
-    peer_state,
-    peer_changes,
-    server_rejections,
-    peers,
-    connectivity,
-    ports,
-    mounts,
-    image_changes,
-)
+_HELPS = {True: "helps", False: "changes nothing", None: "may help"}
 _UNITS = (
     (86_400, "a day", "days"),
     (3_600, "an hour", "hours"),
@@ -67,9 +44,8 @@ def write_symptoms() -> str:
     return string.Template(TEMPLATE.read_text()).substitute(
         at_a_glance="\n".join(_glance(numbers)),
         symptoms="\n".join(line for rule in SYMPTOM_RULES for line in _symptom(rule, numbers)),
-        causes="\n".join(
-            ("| cause | from |", "|---|---|", *(f"| {one} | {of} |" for one, of in state_causes().items()))
-        ),
+        causes="\n".join(_causes(load_causes())),
+        adjustments="\n".join(_adjustments(load_causes())),
         signatures="\n".join(_signatures()),
         event_like=", ".join(rule.type for rule in SYMPTOM_RULES if rule.hysteresis is Hysteresis.EVENT),
         unknown_hold=in_words(UNKNOWN_HOLD_SECONDS),
@@ -120,20 +96,20 @@ def _symptom(rule: SymptomRule, numbers: Mapping[str, str]) -> Iterator[str]:
     yield ""
 
 
-def state_causes() -> dict[str, str]:
-    """Every cause that comes from the state or the surroundings, and from what."""
-    found: dict[str, list[str]] = {}
-    for rule in SYMPTOM_RULES:
-        for cause in rule.causes:
-            found.setdefault(cause, []).append(rule.type)
-    for codes, exited in exit_causes():
-        found.setdefault(exited.id, []).append(f"exit code {codes}")
-    for finder in FINDERS:
-        for name, when in finder.CAUSES.items():
-            found.setdefault(name, []).append(when)
-    for kind in START_ERRORS:
-        found.setdefault(kind.cause.id, []).append(f"`State.Error`: {kind.summary.rstrip('.').lower()}")
-    return {name: ", ".join(dict.fromkeys(sources)) for name, sources in found.items()}
+def _causes(causes: Causes) -> Iterator[str]:
+    """Causes that come from the state or the surroundings: from what, and what a restart does about them."""
+    yield from ("| cause | from | a restart |", "|---|---|---|")
+    for cause in causes.causes:
+        if cause.when:
+            link = f" ([more]({cause.reference}))" if cause.reference else ""
+            yield f"| {cause.id} | {', '.join(cause.when)}{link} | {_HELPS[cause.restart.helps]} |"
+
+
+def _adjustments(causes: Causes) -> Iterator[str]:
+    yield from ("| confidence | when |", "|---|---|")
+    for adjustment in causes.adjustments.values():
+        change = f"{adjustment.by:.2f} less" if adjustment.by is not None else f"{adjustment.to:.2f}"
+        yield f"| {change} | {adjustment.why} |"
 
 
 def _signatures() -> Iterator[str]:

@@ -189,7 +189,7 @@ def _describe_for_openai(tool: Tool[Any], *, strict: bool) -> dict[str, Any]:
 
 
 def _words(tool: Tool[Any]) -> dict[str, Any]:
-    return {"name": tool.name, "description": tool.summary}
+    return {"name": tool.name, "description": tool.description}
 
 
 def _list(names: Iterable[str]) -> str:

@@ -6,13 +6,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import re2
 import yaml
 from pydantic import Field, ValidationError
 
+from bcon_exporter.catalogue.causes import check_use, fields_of, load_causes
 from bcon_exporter.catalogue.pattern_tests import find_flaw
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.base import Frozen
-from bcon_exporter.model.signatures import Catalogue, Signature
+from bcon_exporter.model.signatures import Catalogue, Signature, SuggestionText
 from bcon_exporter.model.validation_messages import tell_refusal
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.yaml_faults import YAML_FAULTS, line_of_fault, tell_fault
@@ -72,7 +74,11 @@ def shipped_files() -> dict[str, str]:
 
 @cache
 def _load_shipped() -> tuple[Signature, ...]:
-    return tuple(signature for name, text in shipped_files().items() for signature in parse_signatures(text, name))
+    signatures = tuple(
+        signature for name, text in shipped_files().items() for signature in parse_signatures(text, name)
+    )
+    check_use(load_causes(), signatures)
+    return signatures
 
 
 def _load_directory(directory: Path) -> list[Signature]:
@@ -121,6 +127,7 @@ def parse_signatures(text: str, name: str, *, prove: bool = False) -> tuple[Sign
         raw = yaml.load(text, Loader=_LOADER)  # noqa: S506 - both are safe loaders
     except YAML_FAULTS as error:
         raise _refusal(name, line_of_fault(error), f"it {tell_fault(error)}") from None
+    _put_words(raw, name, text)
     try:
         signatures = _SignatureFile.model_validate(raw).signatures
     except ValidationError as error:
@@ -131,7 +138,47 @@ def parse_signatures(text: str, name: str, *, prove: bool = False) -> tuple[Sign
         raise _refusal(name, _line_of(text, first["loc"]), f"{where}: {tell_refusal(first)}") from None
     if prove:
         _prove(signatures, name, text)
-    return signatures
+    return tuple(map(_with_steps, signatures))
+
+
+def _put_words(raw: Any, name: str, text: str) -> None:
+    """Put the words of known causes where signatures name these by id; what has another shape is refused later."""
+    for index, signature in enumerate(_list_in(raw, "signatures")):
+        causes = _list_in(signature, "causes")
+        for number, cause in enumerate(causes):
+            given = {"id": cause} if isinstance(cause, str) else cause
+            if not isinstance(given, dict) or not isinstance(given.get("id"), str) or "text" in given:
+                continue
+            known = load_causes().texts.get(given["id"])
+            if known is None or fields_of(known.text):
+                line = _line_of(text, ("signatures", index, "causes", number))
+                raise _refusal(name, line, f"no cause {_quotable(given['id'])} is known; give it a text")
+            causes[number] = {**dict(known), **given, "id": known.id} if len(given) > 1 else known
+
+
+def _list_in(raw: Any, key: str) -> list[Any]:
+    found = raw.get(key) if isinstance(raw, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _quotable(name: str) -> str:
+    """Return an id as it may stand in a message; messages quote nothing else of a file."""
+    return f"`{name}`" if re2.fullmatch(r"[a-z0-9_.]{1,120}", name) else "of this id"
+
+
+def _with_steps(signature: Signature) -> Signature:
+    """Return a signature without suggestions with the steps of its causes.
+
+    Steps that tell numbers of a container are left out: of a log alone there are none.
+    """
+    if signature.suggestions:
+        return signature
+    steps = dict.fromkeys(step for cause in signature.causes for step in cause.steps if _open_fields(step) <= {"name"})
+    return signature.model_copy(update={"suggestions": tuple(steps)}) if steps else signature
+
+
+def _open_fields(step: SuggestionText) -> frozenset[str]:
+    return fields_of(f"{step.action} {step.rationale} {step.check or ''}")
 
 
 def _refuse_depth(text: str, name: str) -> None:

@@ -40,7 +40,8 @@ def list_tools(call: Invocation) -> int:
         print_result(call, [describe_tool(tool).model_dump(mode="json") for tool in tools])
     else:
         width = max(len(tool.name) for tool in tools) + 2
-        write_out("".join(f"{tool.name:<{width}}{tool.toolset:<8}{tool.summary}\n" for tool in tools))
+        rows = ((tool.name, tool.toolset, tool.stage.add_to(tool.summary)) for tool in tools)
+        write_out("".join(f"{name:<{width}}{toolset:<8}{text}\n" for name, toolset, text in rows))
     return Exit.FINE
 
 

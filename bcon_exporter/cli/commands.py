@@ -15,6 +15,7 @@ from bcon_exporter.cli.report_formats import CHECK_FORMATS, VERIFY_FORMATS, add_
 from bcon_exporter.cli.selecting import add_select
 from bcon_exporter.model.filter_keys import FILTER_KEYS
 from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.stages import EXPERIMENTAL
 
 DAEMON, CONTAINERS, COMPOSE, TOOLS = "Daemon", "Containers", "Compose files", "Tools and files"
 STDIN = "-"
@@ -70,8 +71,18 @@ def add_call_arguments(parser: ArgumentParser) -> None:
 
 
 def add_snapshot_arguments(parser: ArgumentParser) -> None:
-    """Add --output."""
+    """Add --output, --for-report and --from-snapshot."""
     parser.add_argument("--output", "-o", metavar="FILE", help="file to write, readable by you only (default: stdout)")
+    _complete(
+        parser.add_argument(
+            "--for-report",
+            nargs="?",
+            const="",
+            metavar="NAME",
+            help="only what a report of a wrong diagnosis needs: of this container or project, or of all that ails",
+        ),
+        complete_containers_and_projects,
+    )
     parser.add_argument(
         "--from-snapshot", metavar="FILE", help="rewrite this snapshot file instead of reading an engine"
     )
@@ -567,6 +578,7 @@ COMMANDS: tuple[Command, ...] = (
         _mcp_arguments,
         "mcp_command:serve_agent",
         ("mcp.toolsets", *_DAEMON_ADDRESS, "docker.host"),
+        stage=EXPERIMENTAL,
     ),
     Command("call", TOOLS, "Call a tool with JSON; print the envelope.", add_call_arguments, "tool_commands:run_call"),
     Command(
@@ -583,6 +595,7 @@ COMMANDS: tuple[Command, ...] = (
         "Run the tool_call blocks in what a model wrote; print the answers.",
         _run_tool_calls_arguments,
         "agent_commands:run_tool_calls",
+        stage=EXPERIMENTAL,
     ),
     Command(
         "snapshot",

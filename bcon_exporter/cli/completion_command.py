@@ -30,7 +30,7 @@ def make_whole_parser() -> Parser:
     parser.add_argument("--version", action="store_true", help="show the version")
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=Parser)
     for command in COMMANDS:
-        subparser = commands.add_parser(command.name, help=command.summary, description=command.summary)
+        subparser = commands.add_parser(command.name, help=command.description, description=command.description)
         fill_parser(subparser, command)
     return parser
 

@@ -9,7 +9,7 @@ from bcon_exporter.cli.exits import Exit
 from bcon_exporter.cli.parsing import PROGRAM, Invocation
 from bcon_exporter.cli.screen import Screen, print_line, print_result
 from bcon_exporter.model.alerts import AlertsReport
-from bcon_exporter.settings import Settings, find_path_warnings
+from bcon_exporter.settings import Settings, find_warnings
 
 _HTTP_OK = 200
 _NOT_ASKED = "it answers but demands a client certificate, so whether its scans run was not asked"
@@ -27,7 +27,7 @@ def check_config(call: Invocation) -> int:
     from bcon_exporter.app import check_settings  # as above
 
     check_settings(call.settings)
-    warnings = find_path_warnings(call.settings)
+    warnings = find_warnings(call.settings)
     for warning in warnings:
         sys.stderr.write(f"{PROGRAM}: warning: {warning}\n")
     print_line(call, "OK", {"ok": True, "warnings": warnings})

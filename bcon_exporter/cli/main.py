@@ -125,7 +125,7 @@ def overview() -> str:
     groups = dict.fromkeys(command.group for command in COMMANDS)
     for group in groups:
         lines.append(f"{group}:")
-        lines += [f"  {command.name:<22}{command.summary}" for command in COMMANDS if command.group == group]
+        lines += [f"  {command.name:<22}{command.description}" for command in COMMANDS if command.group == group]
         lines.append("")
     lines.append(f"{PROGRAM} COMMAND --help tells more; {PROGRAM} serve --help lists every setting.")
     return "\n".join(lines) + "\n"

@@ -1,6 +1,7 @@
 """Parses a command line: the command, its arguments, the settings; names every typo."""
 
 import os
+import sys
 from argparse import Action, ArgumentError, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -12,6 +13,7 @@ from bcon_exporter.cli.setting_flags import add_flags_of_table, list_switches
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.name_suggestions import did_you_mean
 from bcon_exporter.secrets.cleaning import clean_name
+from bcon_exporter.stages import STABLE, Stage
 
 if TYPE_CHECKING:
     from bcon_exporter.settings import Settings
@@ -64,6 +66,7 @@ class Command(NamedTuple):
         add_arguments: Adds the command's own arguments.
         run: "module:function" in this package; the function does it and returns the exit code.
         settings: Those that `--help` lists; all are taken. With NO_SETTINGS none is read where none is given.
+        stage: Stable where a command says nothing else.
     """
 
     name: str
@@ -72,9 +75,17 @@ class Command(NamedTuple):
     add_arguments: Callable[[ArgumentParser], None]
     run: str
     settings: tuple[str, ...] = ENGINE_SETTINGS
+    stage: Stage = STABLE
+
+    @property
+    def description(self) -> str:
+        """What it does, with its stage unless it is stable."""
+        return self.stage.add_to(self.summary)
 
     def start(self, call: "Invocation") -> int:
-        """Do it and return the exit code; what it needs is imported now."""
+        """Do it and return the exit code; what it needs is imported now. A deprecated one says so first."""
+        if self.stage.notice:
+            sys.stderr.write(f"{PROGRAM}: {self.name} is {self.stage.notice}\n")
         function: Callable[[Invocation], int] = resolve_name(f"bcon_exporter.cli.{self.run}")
         return function(call)
 
@@ -197,7 +208,7 @@ def fill_parser(parser: ArgumentParser, command: Command) -> None:
 def _make_bare_parser(command: Command) -> Parser:
     parser = Parser(
         prog=f"{PROGRAM} {command.name}",
-        description=command.summary,
+        description=command.description,
         epilog=None if command.settings in (NO_SETTINGS, ALL_SETTINGS) else _MORE_SETTINGS,
         allow_abbrev=False,
         formatter_class=RawDescriptionHelpFormatter,

@@ -5,13 +5,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from bcon_exporter.app import build_replay
 from bcon_exporter.cli.exits import Exit, exit_of_error
 from bcon_exporter.cli.follow_logs import follow_log
-from bcon_exporter.cli.parsing import Invocation
+from bcon_exporter.cli.parsing import PROGRAM, Invocation
 from bcon_exporter.cli.quiet_commands import acknowledge
 from bcon_exporter.cli.screen import Screen, complain
 from bcon_exporter.cli.tool_runner import close_context, exit_of, make_context, run_command_tool
 from bcon_exporter.errors import InvalidInputError, SettingsError
+from bcon_exporter.model.container_facts import HostSnapshot
+from bcon_exporter.model.reports import DiagnosisReport
 from bcon_exporter.tools import Context, Envelope, call_tool, find_tool, run_tool
 from bcon_exporter.tools.diagnosis import LAST_WORDS
 from bcon_exporter.tools.digest import DIGEST
@@ -19,6 +22,7 @@ from bcon_exporter.tools.history_view import FOLDED_HISTORY
 from bcon_exporter.tools.host_views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_SNAPSHOT, HOST_STATS, NAMED_DIAGNOSIS
 from bcon_exporter.tools.log_views import PART_OF_LOG
 from bcon_exporter.tools.replay import snapshot_json, write_snapshot
+from bcon_exporter.tools.report_snapshot import reduce_for_report, tell_report
 
 
 def diagnose(call: Invocation) -> int:
@@ -215,11 +219,30 @@ def run_snapshot(call: Invocation) -> int:
     if envelope.error is not None:
         complain(envelope.error)
         return exit_of_error(envelope.error)
+    snapshot = envelope.value
+    if call.arguments.for_report is not None:
+        snapshot = _for_report(call, snapshot)
     if call.arguments.output in (None, "-"):
-        screen.write(snapshot_json(envelope.value).decode())
+        screen.write(snapshot_json(snapshot).decode())
     else:
-        write_snapshot(Path(call.arguments.output), envelope.value)
+        write_snapshot(Path(call.arguments.output), snapshot)
     return Exit.FINE
+
+
+def _for_report(call: Invocation, snapshot: HostSnapshot) -> HostSnapshot:
+    """Return what a report of a wrong diagnosis needs, and say on standard error what it is and holds."""
+
+    def diagnose_part(part: HostSnapshot) -> tuple[DiagnosisReport, ...]:
+        envelope = run_tool(build_replay(call.settings, part), HOST_DIAGNOSIS, {"include_healthy": True})
+        if envelope.error is not None:
+            raise envelope.error
+        reports: tuple[DiagnosisReport, ...] = envelope.value.reports
+        return reports
+
+    reduced = reduce_for_report(snapshot, diagnose_part, call.arguments.for_report or None)
+    for line in tell_report(reduced, len(snapshot.containers), len(snapshot_json(reduced.snapshot))):
+        sys.stderr.write(f"{PROGRAM}: {line}\n")
+    return reduced.snapshot
 
 
 def _given(**fields: Any) -> dict[str, Any]:

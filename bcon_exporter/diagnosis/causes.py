@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from bcon_exporter.catalogue.causes import adjust, known_cause
 from bcon_exporter.diagnosis.connectivity import UNKNOWN_PEER_CAUSES
 from bcon_exporter.diagnosis.container_lookup import ContainerLookup, host_of
 from bcon_exporter.diagnosis.evidence import (
@@ -13,8 +14,9 @@ from bcon_exporter.diagnosis.evidence import (
     group_failures,
     separate_own_probe_hits,
 )
+from bcon_exporter.diagnosis.exit_codes import signal_of
 from bcon_exporter.diagnosis.failed_connections import REJECTIONS, kind_of_signature
-from bcon_exporter.diagnosis.finding import Finding, quote, weakened
+from bcon_exporter.diagnosis.finding import Finding, adjusted, likely, quote
 from bcon_exporter.diagnosis.hook_causes import find_hook_causes
 from bcon_exporter.diagnosis.image_changes import find_image_change
 from bcon_exporter.diagnosis.mounts import find_mount_causes
@@ -32,11 +34,11 @@ from bcon_exporter.diagnosis.rules import RULE_OF
 from bcon_exporter.diagnosis.server_rejections import find_refused_client, find_rejection_causes
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.diagnosis.start_errors import start_error_of
-from bcon_exporter.diagnosis.usage_in_words import numbers_of, render
-from bcon_exporter.model.container_facts import ContainerState
+from bcon_exporter.diagnosis.usage_in_words import numbers_of, render, render_known
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import ADVISORY, LikelyCause, Severity, Suggestion, Symptom, SymptomType, Urgency
 from bcon_exporter.model.hysteresis import EarlierConclusion
-from bcon_exporter.model.signatures import Category, CauseText, SuggestionText
+from bcon_exporter.model.signatures import Category, Need, SuggestionText
 
 MAX_CAUSES = 6
 MAX_SUGGESTIONS = 6
@@ -44,12 +46,15 @@ MAX_EVIDENCE = 3
 SURE = 0.6
 """A finding below this confidence adds no suggestions and points to no other container."""
 _MAY_WAIT_FOR_DEPENDENCY = (
-    (SymptomType.NEVER_STARTED, 0.05),
-    (SymptomType.STARTING, 0.2),
-    (SymptomType.UNHEALTHY, 0.3),
+    (SymptomType.NEVER_STARTED, "may_wait_never_started"),
+    (SymptomType.STARTING, "may_wait_starting"),
+    (SymptomType.UNHEALTHY, "may_wait_unhealthy"),
 )
-"""Symptoms that a dependency may explain although no connection failed, with what is subtracted from its confidence."""
-_MAY_WAIT_SILENTLY = ((SymptomType.RESTART_LOOP, 0.3), (SymptomType.EXIT_ERROR, 0.3))
+"""Symptoms that a dependency may explain although no connection failed, with the adjustment of its confidence."""
+_MAY_WAIT_SILENTLY = (
+    (SymptomType.RESTART_LOOP, "may_wait_silently"),
+    (SymptomType.EXIT_ERROR, "may_wait_silently"),
+)
 """The same for containers whose log shows no known signature."""
 _WITHOUT_NETWORK = frozenset(
     {
@@ -126,14 +131,9 @@ def with_fallback_cause(conclusion: Conclusion, symptoms: Sequence[Symptom]) -> 
     log_error = next((symptom for symptom in symptoms if symptom.type is SymptomType.LOG_ERROR), None)
     if conclusion.causes or log_error is None:
         return conclusion
-    cause = LikelyCause(
-        id="program_reports_error",
-        description="The program itself reports an error; the evidence quotes the most frequent one.",
-        confidence=0.4,
-        evidence=log_error.evidence[:MAX_EVIDENCE],
-        related_symptoms=(SymptomType.LOG_ERROR,),
-    )
-    return conclusion._replace(causes=(cause,))
+    cause = known_cause("program_reports_error")
+    evidence = log_error.evidence[:MAX_EVIDENCE]
+    return conclusion._replace(causes=(likely(cause, evidence, (SymptomType.LOG_ERROR,)),))
 
 
 def find_causes(
@@ -144,13 +144,18 @@ def find_causes(
         collect_hits(case, symptoms), collect_probe_hits(case, symptoms)
     )
     hits = [timed_hit.hit for timed_hit in timed_hits]
+    known = known_facts(case.container)
     findings = _find_in_surroundings(case, symptoms, timed_hits, lookup, context)
     findings.sort(key=lambda finding: -finding.cause.confidence)
     surest_link = max((finding.cause.confidence for finding in findings if finding.points_to), default=0.0)
     surest_unknown_peer = max(
         (finding.cause.confidence for finding in findings if finding.cause.id in UNKNOWN_PEER_CAUSES), default=0.0
     )
-    causes = [*_nothing_listens_causes(own_probe_hits), *causes_of_hits(hits)]
+    nothing_listens = known_cause("nothing_listens")
+    causes = [
+        *(likely(nothing_listens, (quote(hit.line),), (SymptomType.UNHEALTHY,)) for hit in own_probe_hits),
+        *causes_of_hits(hits, known),
+    ]
     by_rules = _advice_of_rules(case, symptoms, rules)
     general = _general_causes(hits) | by_rules.general
     lowered: frozenset[str] = frozenset()
@@ -176,7 +181,7 @@ def find_causes(
         if not _is_covered(hit, findings)
         for text in hit.signature.suggestions
     ]
-    steps += [(sureness.get(_NOTHING_LISTENS.id, 0.0), _CHECK_LISTENER)] if own_probe_hits else []
+    steps += [(sureness.get(nothing_listens.id, 0.0), step) for step in nothing_listens.steps if own_probe_hits]
     if any(symptom.severity is Severity.CRITICAL for symptom in symptoms):
         steps = [(sure, _make_immediate(text)) for sure, text in steps]
     steps += [(max((sureness.get(cause_id, 0.0) for cause_id in by), default=0.0), text) for by, text in by_rules.steps]
@@ -186,7 +191,7 @@ def find_causes(
 
 def _general_causes(hits: Sequence[Hit]) -> frozenset[str]:
     """Return the ids of causes that are marked as general, in the signatures and here."""
-    causes = (_NOTHING_LISTENS, *(cause for hit in hits for cause in hit.signature.causes))
+    causes = (known_cause("nothing_listens"), *(cause for hit in hits for cause in hit.signature.causes))
     return frozenset(cause.id for cause in causes if cause.general)
 
 
@@ -199,7 +204,7 @@ def _unspecific_causes(hits: Sequence[Hit]) -> frozenset[str]:
 
 def _rank_below(cause: LikelyCause, confidence: float) -> LikelyCause:
     """Return the cause with a confidence just below that of a finding about a peer."""
-    return cause.model_copy(update={"confidence": min(cause.confidence, round(confidence - 0.05, 2))})
+    return cause.model_copy(update={"confidence": min(cause.confidence, adjust(confidence, "behind_peer"))})
 
 
 def _find_in_surroundings(
@@ -235,9 +240,10 @@ def _find_in_surroundings(
         findings += find_namespace_owner_trouble(container, lookup, context)
     if not failures:
         waiting = (*_MAY_WAIT_FOR_DEPENDENCY, *(() if hits else _MAY_WAIT_SILENTLY))
-        penalty = next((by for kind, by in waiting if kind in present), None)
-        waits_for = find_dependency_causes(container, lookup, context) if penalty is not None else []
-        findings += [weakened(finding, penalty or 0) for finding in waits_for]
+        adjustment = next((name for kind, name in waiting if kind in present), None)
+        if adjustment is not None:
+            waits_for = find_dependency_causes(container, lookup, context)
+            findings += [adjusted(finding, adjustment) for finding in waits_for]
     if SymptomType.NEVER_STARTED in present:
         findings += find_hook_causes(lookup.hooks_of(container), context)
     return [*findings, *find_image_change(container, symptoms, case.now)]
@@ -272,7 +278,7 @@ class _AdviceOfRules(NamedTuple):
 
 
 def _advice_of_rules(case: Case, symptoms: Sequence[Symptom], rules: Sequence[SymptomRule]) -> _AdviceOfRules:
-    present = {symptom.type: symptom for symptom in symptoms}
+    present, known = {symptom.type: symptom for symptom in symptoms}, known_facts(case.container)
     causes: list[LikelyCause] = []
     steps: list[tuple[tuple[str, ...], SuggestionText]] = []
     general: set[str] = set()
@@ -282,47 +288,11 @@ def _advice_of_rules(case: Case, symptoms: Sequence[Symptom], rules: Sequence[Sy
             rule.type in ADVISORY and any(one.severity.rank > symptom.severity.rank for one in symptoms)
         ):
             continue
-        advice = rule.advise(case)
-        steps += [(tuple(cause.id for cause in advice.causes), text) for text in advice.suggestions]
+        advice = rule.advise(case).without_unknown(known)
+        steps += [(tuple(cause.id for cause in advice.causes), text) for text in advice.steps]
         general.update(cause.id for cause in advice.causes if cause.general)
-        causes += [
-            LikelyCause(
-                id=cause.id,
-                description=cause.text,
-                confidence=cause.confidence,
-                evidence=symptom.evidence[-MAX_EVIDENCE:],
-                related_symptoms=(rule.type,),
-            )
-            for cause in advice.causes
-        ]
+        causes += [likely(cause, symptom.evidence[-MAX_EVIDENCE:], (rule.type,)) for cause in advice.causes]
     return _AdviceOfRules(causes, steps, frozenset(general))
-
-
-def _nothing_listens_causes(hits: Sequence[Hit]) -> list[LikelyCause]:
-    return [
-        LikelyCause(
-            id=_NOTHING_LISTENS.id,
-            description=_NOTHING_LISTENS.text,
-            confidence=_NOTHING_LISTENS.confidence,
-            evidence=(quote(hit.line),),
-            related_symptoms=(SymptomType.UNHEALTHY,),
-        )
-        for hit in hits
-    ]
-
-
-_NOTHING_LISTENS = CauseText(
-    id="nothing_listens",
-    text="Nothing in the container answers at the address that its health check asks.",
-    confidence=0.75,
-    general=True,
-)
-_CHECK_LISTENER = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Check that the program has started and listens on the address and port that the health check asks.",
-    rationale="The check runs inside the container, so that no other container has a part in it.",
-    check="docker logs --tail 100 {name}",
-)
 
 
 def _make_immediate(text: SuggestionText) -> SuggestionText:
@@ -332,19 +302,31 @@ def _make_immediate(text: SuggestionText) -> SuggestionText:
     return text.model_copy(update={"urgency": Urgency.IMMEDIATE})
 
 
-def causes_of_hits(hits: Iterable[Hit]) -> list[LikelyCause]:
-    """Return the causes of each signature that was hit, with its line as evidence."""
+def known_facts(container: ContainerFacts) -> frozenset[Need]:
+    """Return what is known of a container, as far as causes need it."""
+    lifecycle = container.lifecycle
+    ends = lifecycle.exits if lifecycle is not None else ()
+    codes = (container.exit_code, *(end.exit_code for end in ends))
+    known = {
+        Need.MOUNT: bool(container.mounts),
+        Need.EVENTS: lifecycle is not None,
+        Need.SIGNAL: any(code is not None and signal_of(code) is not None for code in codes),
+    }
+    return frozenset(need for need, is_known in known.items() if is_known)
+
+
+def causes_of_hits(hits: Iterable[Hit], known: frozenset[Need] = frozenset()) -> list[LikelyCause]:
+    """Return the causes of each signature that was hit, with its line as evidence.
+
+    Args:
+        hits: Signatures in a log.
+        known: What is known of the container; nothing of a log alone.
+    """
     return [
-        LikelyCause(
-            id=cause.id,
-            description=cause.text,
-            confidence=cause.confidence,
-            evidence=(quote(hit.line),),
-            related_symptoms=(hit.signature.symptom,),
-            peer=host_of(hit.peer) if hit.peer else None,
-        )
+        likely(cause, (quote(hit.line),), (hit.signature.symptom,), host_of(hit.peer) if hit.peer else None)
         for hit in hits
         for cause in hit.signature.causes
+        if known.issuperset(cause.needs)
     ]
 
 
@@ -368,14 +350,17 @@ def _merge(first: LikelyCause, second: LikelyCause) -> LikelyCause:
 
 
 def suggestions_of(texts: Iterable[SuggestionText], numbers: dict[str, str]) -> tuple[Suggestion, ...]:
-    """Fill in the container's numbers; keep the order, and each action once."""
+    """Fill in the container's numbers; keep the order, and each action once.
+
+    Where a log is read without its container, a reason that tells its numbers is left out.
+    """
     made: dict[str, Suggestion] = {}
     for text in texts:
         if text.action not in made:
             made[text.action] = Suggestion(
                 urgency=text.urgency,
                 action=render(text.action, numbers),
-                rationale=render(text.rationale, numbers),
+                rationale=render_known(text.rationale, numbers),
                 check=render(text.check, numbers) if text.check else None,
             )
     return tuple(made.values())[:MAX_SUGGESTIONS]
@@ -386,10 +371,3 @@ def steps_in_order(steps: Iterable[tuple[float, SuggestionText]]) -> list[Sugges
     order = list(Urgency)
     ranked = sorted(steps, key=lambda step: (-step[0], order.index(step[1].urgency)))
     return [text for _, text in ranked]
-
-
-CAUSES = {
-    "nothing_listens": "its health check finds nobody at its own address",
-    "program_reports_error": "log_error where nothing is recognised",
-}
-"""What this module names, and when: for the docs."""

@@ -1,12 +1,11 @@
 """Finds why one running container cannot reach another: an unknown name, a wrong port, localhost, no network."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 import re2
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.container_lookup import (
     ContainerLookup,
     Reach,
@@ -21,18 +20,14 @@ from bcon_exporter.diagnosis.container_lookup import (
     ports_of,
 )
 from bcon_exporter.diagnosis.failed_connections import RELATED, Failure, FailureKind, blame
-from bcon_exporter.diagnosis.finding import Finding, quote
+from bcon_exporter.diagnosis.finding import Finding, adjusted, finding_of, quote
 from bcon_exporter.diagnosis.peer_changes import JITTER_SECONDS, SOON_SECONDS, has_worked
 from bcon_exporter.diagnosis.peer_state import READY_SECONDS, HostContext, PeerTrouble, find_trouble, lost_network
 from bcon_exporter.diagnosis.server_kinds import has_kind, is_of_kind, kind_of_server
 from bcon_exporter.diagnosis.usage_in_words import safe_name
 from bcon_exporter.model.container_facts import ContainerFacts
-from bcon_exporter.model.findings import LikelyCause, Urgency
 from bcon_exporter.model.quantities import show_duration
-from bcon_exporter.model.signatures import CauseText, SuggestionText
-
-SHARED_NAMESPACE_PENALTY = 0.12
-"""Subtracted where several containers share the network namespace: any of them may be the right one."""
+from bcon_exporter.model.signatures import CauseText
 
 
 def find_no_network(client: ContainerFacts, failure: Failure) -> list[Finding]:
@@ -45,15 +40,14 @@ def find_no_network(client: ContainerFacts, failure: Failure) -> list[Finding]:
         mode == "none" and _TIMED_OUT.search(failure.line)
     ):
         return []  # a reset came from somewhere too; and without a network nothing times out
-    how = f"was disconnected from its network ({mode})" if lost else "has no network (network mode none)"
-    cause = LikelyCause(
-        id="no_network",
-        description=f"It {how}, so that nothing outside can be reached.",
-        confidence=0.9 if failure.kind is FailureKind.SILENT or lost else 0.65,
-        evidence=(quote(failure.line),),
-        related_symptoms=RELATED,
-    )
-    return [Finding(cause, (_SHARE_A_NETWORK,))]
+    if lost:
+        return [_of_failure(known_cause("no_network.disconnected", network=mode), failure)]
+    name = "no_network.certain" if failure.kind is FailureKind.SILENT else "no_network"
+    return [_of_failure(known_cause(name), failure)]
+
+
+def _of_failure(cause: CauseText, failure: Failure, peer: str | None = None, points_to: str | None = None) -> Finding:
+    return finding_of(cause, (quote(failure.line),), RELATED, peer, points_to)
 
 
 def find_taken_peer(
@@ -62,7 +56,7 @@ def find_taken_peer(
     """Find the container that had this name or address until it was taken from a network that the client is on."""
     name = host.rstrip(".").strip("[]").lower()
     by_id = {taken.container.id: taken for taken in lookup.taken_from_shared_network(client) if name in taken.names}
-    return _blame_taken(next(iter(by_id.values())), failure, 0.92, context) if len(by_id) == 1 else None
+    return _blame_taken(next(iter(by_id.values())), failure, context) if len(by_id) == 1 else None
 
 
 def find_unnamed_taken_peer(
@@ -98,7 +92,9 @@ def find_unnamed_taken_peer(
             for failure in failures
         )
     }
-    return [_blame_taken(only, failures[-1], 0.8, context) for only in taken.values()] if len(taken) == 1 else []
+    if len(taken) != 1:
+        return []
+    return [adjusted(_blame_taken(only, failures[-1], context), "taken_peer_not_named") for only in taken.values()]
 
 
 def _began_after(first: datetime, taken: TakenFromNetwork) -> bool:
@@ -119,18 +115,11 @@ def _may_be_about(failure: Failure, client: ContainerFacts, container: Container
     return is_private_address(host) and not is_localhost(host) and (is_of_it or is_declared)
 
 
-def _blame_taken(taken: TakenFromNetwork, failure: Failure, confidence: float, context: HostContext) -> Finding:
-    ago = show_duration((context.now - taken.lost.gone_at).total_seconds())
-    text = f"was disconnected from {taken.lost.network.name}, a network of this one, {ago} ago."
-    cause = LikelyCause(
-        id="dependency_disconnected",
-        description=f"{taken.container.name} {text}",
-        confidence=confidence,
-        evidence=(quote(failure.line),),
-        related_symptoms=RELATED,
-        peer=taken.container.name,
-    )
-    return Finding(cause, (_SHARE_A_NETWORK,), taken.container.id)
+def _blame_taken(taken: TakenFromNetwork, failure: Failure, context: HostContext) -> Finding:
+    peer, ago = taken.container, show_duration((context.now - taken.lost.gone_at).total_seconds())
+    network = taken.lost.network.name
+    cause = known_cause("dependency_disconnected.from_shared", peer=peer.name, network=network, ago=ago)
+    return _of_failure(cause, failure, peer.name, peer.id)
 
 
 def explain_localhost(port: int | None, client: ContainerFacts, lookup: ContainerLookup, failure: Failure) -> Finding:
@@ -139,32 +128,22 @@ def explain_localhost(port: int | None, client: ContainerFacts, lookup: Containe
         return _explain_hanging_localhost(port, failure)
     is_own_port = port is not None and port in ports_of(client)
     offering = lookup.with_port(port, client) if port is not None and not is_own_port else ()
-    hint = f"; {offering[0].name} on its network offers port {port}" if offering else ""
-    where = "localhost" if port is None else f"localhost:{port}"
-    text = f"It connects to {where}, which inside a container is the container itself{hint}."
     if is_own_port:
-        text = f"It connects to its own port {port}, on which nothing listens (yet)."
-    cause = LikelyCause(
-        id="nothing_listens" if is_own_port else "localhost_in_container",
-        description=text,
-        confidence=0.85 if offering else 0.75,
-        evidence=(quote(failure.line),),
-        related_symptoms=RELATED,
-    )
-    return Finding(cause, (_CHECK_OWN_LISTENER,) if is_own_port else (_USE_SERVICE_NAME,))
+        return _of_failure(known_cause("nothing_listens.own_port", port=port), failure)
+    if offering:
+        name = offering[0].name
+        cause = known_cause("localhost_in_container.offered", where=_localhost(port), offering=name, port=port)
+        return _of_failure(cause, failure)
+    return _of_failure(known_cause("localhost_in_container", where=_localhost(port)), failure)
+
+
+def _localhost(port: int | None) -> str:
+    return "localhost" if port is None else f"localhost:{port}"
 
 
 def _explain_hanging_localhost(port: int | None, failure: Failure) -> Finding:
     """Explain a connection to localhost that hangs: packets do not get lost there, so a listener does not answer."""
-    where = "localhost" if port is None else f"localhost:{port}"
-    cause = LikelyCause(
-        id="own_service_hangs",
-        description=f"What listens on {where} in the container itself takes the connection and does not answer.",
-        confidence=0.75,
-        evidence=(quote(failure.line),),
-        related_symptoms=RELATED,
-    )
-    return Finding(cause, (_CHECK_OWN_LISTENER,))
+    return _of_failure(known_cause("own_service_hangs", where=_localhost(port)), failure)
 
 
 def find_renamed_peer(
@@ -183,28 +162,15 @@ def find_renamed_peer(
     if len(candidates) != 1:
         return None
     renamed = candidates[0]
-    cause = LikelyCause(
-        id="name_lost",
-        description=f"No container has this name any more; {renamed.name}, on its network, seems to have been renamed.",
-        confidence=0.8 if similar else 0.65,
-        evidence=(quote(failure.line),),
-        related_symptoms=RELATED,
-        peer=renamed.name,
-    )
-    return Finding(cause, (_RESTORE_NAME,), renamed.id)
+    cause = known_cause("name_lost.similar" if similar else "name_lost", renamed=renamed.name)
+    return _of_failure(cause, failure, renamed.name, renamed.id)
 
 
 def explain_renamed_peer(gone: ContainerFacts, new: ContainerFacts, trouble: PeerTrouble, line: str | None) -> Finding:
     """Report that the removed container seems to run under another name."""
-    cause = LikelyCause(
-        id="name_lost",
-        description=f"{gone.name} {trouble.text}; {new.name}, made at that time of the same image, has another name.",
-        confidence=trouble.confidence,
-        evidence=(quote(line),) if line else (),
-        related_symptoms=RELATED,
-        peer=new.name,
-    )
-    return Finding(cause, (_RESTORE_NAME,), new.id)
+    cause = known_cause("name_lost.replaced", gone=gone.name, trouble=trouble.text, renamed=new.name)
+    cause = cause.model_copy(update={"confidence": trouble.confidence})
+    return finding_of(cause, (quote(line),) if line else (), RELATED, new.name, new.id)
 
 
 def _is_variant_of(wanted_name: str, name: str) -> bool:
@@ -223,22 +189,14 @@ def find_unknown_peer(failure: Failure, peer: str, client: ContainerFacts, looku
     if is_localhost(host) or lookup.resolve(host, port_of(peer, failure.line), client) is not None:
         return None
     if failure.kind is FailureKind.UNRESOLVED and "." not in host:
-        kind = _NO_SUCH_CONTAINER
+        name = "no_such_container"
     elif is_address(host):
-        kind = _ADDRESS_GONE if _is_in_subnet_of(client, host) else _OUTSIDE
+        name = "address_gone" if _is_in_subnet_of(client, host) else "outside_peer"
     elif "." in host:
-        kind = _OUTSIDE_NAME if failure.kind is FailureKind.UNRESOLVED else _OUTSIDE
+        name = "outside_name" if failure.kind is FailureKind.UNRESOLVED else "outside_peer"
     else:
         return None
-    cause = LikelyCause(
-        id=kind.cause.id,
-        description=kind.cause.text,
-        confidence=kind.cause.confidence,
-        evidence=(quote(failure.line),),
-        related_symptoms=RELATED,
-        peer=host,
-    )
-    return Finding(cause, (kind.advice,))
+    return _of_failure(known_cause(name), failure, host)
 
 
 def _is_in_subnet_of(client: ContainerFacts, address: str) -> bool:
@@ -247,66 +205,7 @@ def _is_in_subnet_of(client: ContainerFacts, address: str) -> bool:
     return any((network.ip_address or "").split(".")[:2] == subnet for network in client.networks)
 
 
-class _UnknownPeer(NamedTuple):
-    """The cause and the advice for a peer that is no container here."""
-
-    cause: CauseText
-    advice: SuggestionText
-
-
-_NO_SUCH_CONTAINER = _UnknownPeer(
-    CauseText(
-        id="no_such_container",
-        text="There is no such container: nothing on its networks has the name that it asks for.",
-        confidence=0.75,
-    ),
-    SuggestionText(
-        urgency=Urgency.IMMEDIATE,
-        action="Correct the name in its settings, or start the container that should have it on one of its networks.",
-        rationale="Docker resolves names and aliases of running containers on the same networks; nobody has this one.",
-        check="docker ps -a --format '{{.Names}} {{.Networks}} {{.Status}}'",
-    ),
-)
-_ADDRESS_GONE = _UnknownPeer(
-    CauseText(
-        id="address_gone",
-        text="No container has the address that it asks: the one that had it was recreated, or is gone.",
-        confidence=0.7,
-    ),
-    SuggestionText(
-        urgency=Urgency.IMMEDIATE,
-        action="Let it ask by name instead of by address, and restart it if it keeps an old one.",
-        rationale="A container gets another address when it is made anew; its name follows it.",
-        check="docker ps -a --format '{{.Names}} {{.Status}}'",
-    ),
-)
-_OUTSIDE = _UnknownPeer(
-    CauseText(
-        id="outside_peer",
-        text="Who it asks is outside of Docker: no container on its networks has this name or address.",
-        confidence=0.65,
-    ),
-    SuggestionText(
-        urgency=Urgency.IMMEDIATE,
-        action="Ask the same address from this host: where that fails too, the trouble is there or on the way to it.",
-        rationale="No container here has a part in it, save a firewall or a route of this host.",
-        check="ip route",
-    ),
-)
-_OUTSIDE_NAME = _UnknownPeer(
-    CauseText(
-        id="outside_name",
-        text="The name is one outside of Docker that cannot be resolved: mistyped, gone, or the DNS does not answer.",
-        confidence=0.72,
-    ),
-    SuggestionText(
-        urgency=Urgency.IMMEDIATE,
-        action="Resolve the same name on this host: where that fails too, correct the name or repair the host's DNS.",
-        rationale="Docker forwards names that are no container's to the DNS servers of the host.",
-        check="docker inspect -f '{{.HostConfig.Dns}} {{.ResolvConfPath}}' {name}",
-    ),
-)
-UNKNOWN_PEER_CAUSES = frozenset(kind.cause.id for kind in (_NO_SUCH_CONTAINER, _ADDRESS_GONE, _OUTSIDE, _OUTSIDE_NAME))
+UNKNOWN_PEER_CAUSES = frozenset({"no_such_container", "address_gone", "outside_peer", "outside_name"})
 
 
 def explain_unresolved_name(target: Target, client: ContainerFacts, failure: Failure) -> Finding:
@@ -314,31 +213,19 @@ def explain_unresolved_name(target: Target, client: ContainerFacts, failure: Fai
     peer = next((container for container in target.containers if container.is_running), target.containers[0])
     both_in_compose = peer.compose is not None and client.compose is not None
     other_project = both_in_compose and peer.compose.project != client.compose.project  # type: ignore[union-attr]
-    why = _UNRESOLVED_CAUSES[target.reach]
-    cause = LikelyCause(
-        id=why.id,
-        description=f"{peer.name} {'runs' if peer.is_running else 'exists'}, but {why.text}.",
-        confidence=(why.confidence - (0.13 if other_project else 0)) if peer.is_running else 0.5,
-        evidence=(quote(failure.line),),
-        related_symptoms=RELATED,
-        peer=peer.name,
-    )
+    state = "runs" if peer.is_running else "exists"
+    cause = known_cause(_UNRESOLVED_CAUSES[target.reach], peer=peer.name, state=state)
     is_peers_fault = target.reach is Reach.NO_ALIAS or (lost_network(peer) and not lost_network(client))
-    return Finding(cause, (_SHARE_A_NETWORK,), peer.id if is_peers_fault else None)
+    finding = _of_failure(cause, failure, peer.name, peer.id if is_peers_fault else None)
+    if not peer.is_running:
+        return adjusted(finding, "name_of_stopped_peer")
+    return adjusted(finding, "another_project") if other_project else finding
 
 
 _UNRESOLVED_CAUSES = {
-    Reach.NO_DNS: CauseText(
-        id="default_bridge_without_dns",
-        text="on the default bridge network Docker resolves no names",
-        confidence=0.88,
-    ),
-    Reach.NO_ALIAS: CauseText(
-        id="alias_missing", text="on the network that both share it does not have this name", confidence=0.88
-    ),
-    Reach.APART: CauseText(
-        id="no_shared_network", text="shares no network with it, so its name cannot be resolved", confidence=0.88
-    ),
+    Reach.NO_DNS: "default_bridge_without_dns",
+    Reach.NO_ALIAS: "alias_missing",
+    Reach.APART: "no_shared_network",
 }
 
 
@@ -357,83 +244,18 @@ def find_wrong_port(
     for neighbour in neighbours:
         trouble = find_trouble(neighbour, failure.span, context)
         if trouble is not None:
-            return [
-                blame(
-                    neighbour, replace(trouble, confidence=trouble.confidence - SHARED_NAMESPACE_PENALTY), failure.line
-                )
-            ]
+            return [adjusted(blame(neighbour, trouble, failure.line), "shared_namespace")]
+    names = {"peer": peer.name, "peer_name": safe_name(peer)}
     offered, inner = ports_of(peer), {binding.inner for binding in bindings_of(peer) if binding.port == port}
     if inner and port not in offered:
-        text = f"{peer.name} is asked on port {port}, which it publishes on the host only; inside it is {min(inner)}."
-        return [_port_cause("published_port_used_inside", text, 0.9, peer, failure)]
+        cause = known_cause("published_port_used_inside", **names, port=port, inner=min(inner))
+        return [_of_failure(cause, failure, peer.name)]
     if offered and port not in offered:
         ports = ", ".join(str(number) for number in sorted(offered)[:5])
-        text = f"{peer.name} runs, but its configuration names port {ports} and not {port}."
-        return [_port_cause("wrong_port", text, 0.65, peer, failure)]
+        return [_of_failure(known_cause("wrong_port.configured", **names, ports=ports, port=port), failure, peer.name)]
     if peer.started_at is None or (context.now - peer.started_at).total_seconds() < READY_SECONDS:
         return []
-    text = f"{peer.name} runs, but nothing in it listens on port {port} for others; perhaps on localhost only."
-    return [_port_cause("peer_not_listening", text, 0.65, peer, failure)]
-
-
-def _port_cause(name: str, text: str, confidence: float, peer: ContainerFacts, failure: Failure) -> Finding:
-    cause = LikelyCause(
-        id=name,
-        description=text,
-        confidence=confidence,
-        evidence=(quote(failure.line),),
-        related_symptoms=RELATED,
-        peer=peer.name,
-    )
-    suggestion = SuggestionText(
-        urgency=Urgency.IMMEDIATE,
-        action=f"Compare the port that it asks with those on which {safe_name(peer)} listens.",
-        rationale="Containers reach each other on the inner port; a published one is for clients outside.",
-        check=f"docker inspect -f '{{{{json .Config.ExposedPorts}}}}' {safe_name(peer)}",
-    )
-    return Finding(cause, (suggestion,))
+    return [_of_failure(known_cause("peer_not_listening.for_others", **names, port=port), failure, peer.name)]
 
 
 _TIMED_OUT = re2.compile(r"(?i)timed? ?out|deadline")
-_CHECK_OWN_LISTENER = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Look at the part of this container that should answer on that port.",
-    rationale="The port is the container's own: no other container has a part in it.",
-    check="docker logs --tail 100 {name}",
-)
-_USE_SERVICE_NAME = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Give it the other container's service name instead of localhost.",
-    rationale="Each container has a localhost of its own; others are reached by name over a shared network.",
-    check="docker inspect -f '{{range $n, $_ := .NetworkSettings.Networks}}{{$n}} {{end}}' {name}",
-)
-_RESTORE_NAME = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Give the container its earlier name again, or a network alias of that name.",
-    rationale="Others ask for it by that name, and Docker resolves names and aliases of running containers only.",
-    check="docker ps -a --format '{{.Names}} {{.Image}} {{.Status}}'",
-)
-_SHARE_A_NETWORK = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Put both containers on one user-defined network, under the name that is asked for.",
-    rationale="Docker resolves container names and aliases on user-defined networks only, each network for itself.",
-    check="docker inspect -f '{{range $n, $_ := .NetworkSettings.Networks}}{{$n}} {{end}}' {name}",
-)
-
-
-CAUSES = {
-    "localhost_in_container": "it connects to localhost, which is itself",
-    "no_network": "it has network mode none, or was disconnected from its last network, and wants to connect",
-    "own_service_hangs": "a time-out or a reset on localhost",
-    "no_such_container": "an unknown name without a dot that no container on its networks has",
-    "address_gone": "an address of its own subnets that no container has",
-    "outside_peer": "a name or address outside of Docker",
-    "outside_name": "a name outside of Docker that could not be resolved",
-    "name_lost": "the asked name is nobody's, and one container on its network seems to have been renamed",
-    "no_shared_network": "the named peer runs on other networks",
-    "default_bridge_without_dns": "both are on the default bridge network, where Docker resolves no names",
-    "alias_missing": "both share a network, on which the peer does not have this name",
-    "wrong_port": "the named peer runs, and its configuration names other ports",
-    "published_port_used_inside": "the port asked for is the one published on the host, not the one inside",
-}
-"""What this module names, and when: for the docs."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import re2
 
-from bcon_exporter.diagnosis.causes import MAX_CAUSES, SURE, causes_of_hits, rank, suggestions_of
+from bcon_exporter.diagnosis.causes import MAX_CAUSES, SURE, causes_of_hits, known_facts, rank, suggestions_of
 from bcon_exporter.diagnosis.container_lookup import ContainerLookup
 from bcon_exporter.diagnosis.evidence import TimedHit, group_failures
 from bcon_exporter.diagnosis.finding import Finding
@@ -24,7 +24,7 @@ from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, Lo
 from bcon_exporter.model.findings import LikelyCause
 from bcon_exporter.model.log_reports import ErrorExplanation, ExplainedCause, SampleLog
 from bcon_exporter.model.quantities import show_count
-from bcon_exporter.model.signatures import Catalogue, SuggestionText
+from bcon_exporter.model.signatures import Catalogue, Need, SuggestionText
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.regexes import compile_pattern
 
@@ -84,7 +84,8 @@ def explain(
     current, over = _hits_of(matches, history=False), _hits_of(matches, history=True)
     peers = _peer_findings(lines, matches, container, surroundings) if surroundings is not None else []
     suggestions = [text for finding in peers if finding.cause.confidence >= SURE for text in finding.suggestions]
-    causes = _causes([*(finding.cause for finding in peers), *causes_of_hits(current)], over)
+    known = known_facts(container)
+    causes = _causes([*(finding.cause for finding in peers), *causes_of_hits(current, known)], over, known)
     if not causes and (unknown := _by_shape(matches, lines, container)) is not None:
         causes, suggestions = (unknown[0],), unknown[1]
     return ErrorExplanation(
@@ -196,11 +197,11 @@ def _peer_findings(
     return find_peer_causes(failures, container, ContainerLookup(host), context)
 
 
-def _causes(current: Sequence[LikelyCause], over: Sequence[Hit]) -> tuple[ExplainedCause, ...]:
+def _causes(current: Sequence[LikelyCause], over: Sequence[Hit], known: frozenset[Need]) -> tuple[ExplainedCause, ...]:
     """Return the current causes first; a cause that both show counts as current."""
     now = rank(current)
     current_ids = {cause.id for cause in now}
-    earlier_causes = [cause for cause in rank(causes_of_hits(over)) if cause.id not in current_ids]
+    earlier_causes = [cause for cause in rank(causes_of_hits(over, known)) if cause.id not in current_ids]
     marked = [(cause, False) for cause in now] + [(cause, True) for cause in earlier_causes]
     return tuple(ExplainedCause(**dict(cause), history=history) for cause, history in marked[:MAX_CAUSES])
 

@@ -10,10 +10,9 @@ from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.peer_names import parse_peer
 from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, FailureSpan, PeerTrouble
 from bcon_exporter.diagnosis.signature_hits import Hit
-from bcon_exporter.diagnosis.usage_in_words import safe_name
 from bcon_exporter.model.container_facts import ContainerFacts
-from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
-from bcon_exporter.model.signatures import Category, Signature, SuggestionText
+from bcon_exporter.model.findings import LikelyCause, SymptomType
+from bcon_exporter.model.signatures import Category, Signature
 
 RELATED = (SymptomType.NETWORK_ERROR, SymptomType.LOG_ERROR)
 
@@ -145,14 +144,4 @@ def blame(peer: ContainerFacts, trouble: PeerTrouble, line: str | None) -> Findi
         related_symptoms=RELATED,
         peer=peer.name,
     )
-    return Finding(cause, (_suggest_repair(peer),), peer.id)
-
-
-def _suggest_repair(peer: ContainerFacts) -> SuggestionText:
-    name = safe_name(peer)
-    return SuggestionText(
-        urgency=Urgency.IMMEDIATE,
-        action=f"Look at {name} first: this container cannot work without it.",
-        rationale="Its own report says why; once it answers again, clients that retry recover by themselves.",
-        check=f"docker logs --tail 50 {name}",
-    )
+    return Finding(cause, trouble.steps, peer.id)

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 
-from bcon_exporter.diagnosis.finding import Finding, quote
+from bcon_exporter.catalogue.causes import known_cause
+from bcon_exporter.diagnosis.finding import Finding, finding_of, quote
 from bcon_exporter.diagnosis.peer_state import HostContext
 from bcon_exporter.diagnosis.usage_in_words import safe_name
 from bcon_exporter.model.container_facts import ContainerFacts
-from bcon_exporter.model.findings import LikelyCause, Symptom, SymptomType, Urgency
+from bcon_exporter.model.findings import Symptom, SymptomType
 from bcon_exporter.model.hooks import describe_failure, describe_hook, find_failed
-from bcon_exporter.model.signatures import SuggestionText
 
 HOOK_FAILED = "hook_failed"
-_CONFIDENCE = 0.95
 _LINES = 2
 _OF_LOG = frozenset(
     {SymptomType.NETWORK_ERROR, SymptomType.DISK_PRESSURE, SymptomType.SLOW_RESPONSE, SymptomType.LOG_ERROR}
@@ -23,15 +22,11 @@ def find_hook_causes(hooks: Iterable[ContainerFacts], context: HostContext) -> l
     hook = find_failed(hooks)
     if hook is None:
         return []
-    cause = LikelyCause(
-        id=HOOK_FAILED,
-        description=f"It waits for its {describe_hook(hook)}, which {describe_failure(hook)}.",
-        confidence=_CONFIDENCE,
-        evidence=tuple(map(quote, _last_words(hook, context.symptoms.get(hook.id, ())))),
-        related_symptoms=(SymptomType.NEVER_STARTED,),
-        peer=hook.name,
+    cause = known_cause(
+        HOOK_FAILED, hook=describe_hook(hook), failure=describe_failure(hook), hook_name=safe_name(hook)
     )
-    return [Finding(cause, (_suggest_repair(hook),), hook.id)]
+    evidence = tuple(map(quote, _last_words(hook, context.symptoms.get(hook.id, ()))))
+    return [finding_of(cause, evidence, (SymptomType.NEVER_STARTED,), hook.name, hook.id)]
 
 
 def _last_words(hook: ContainerFacts, symptoms: Sequence[Symptom]) -> tuple[str, ...]:
@@ -40,19 +35,3 @@ def _last_words(hook: ContainerFacts, symptoms: Sequence[Symptom]) -> tuple[str,
     if from_log:
         return tuple(from_log)[-_LINES:]
     return tuple(line.text for line in hook.logs.lines[-_LINES:]) if hook.logs is not None else ()
-
-
-def _suggest_repair(hook: ContainerFacts) -> SuggestionText:
-    name = safe_name(hook)
-    return SuggestionText(
-        urgency=Urgency.IMMEDIATE,
-        action=f"Repair what {name} fails at, then run `docker compose up` again.",
-        rationale="Only `up` makes a hook anew and runs it; the service is started when its hooks have ended with 0.",
-        check=f"docker logs --tail 50 {name}",
-    )
-
-
-CAUSES = {
-    HOOK_FAILED: "a hook of its service (`pre_start`) failed, and so the service was created and never started",
-}
-"""Cause id → when it is given, for the docs."""

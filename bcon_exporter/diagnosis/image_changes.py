@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from bcon_exporter.diagnosis.finding import Finding
+from bcon_exporter.catalogue.causes import known_cause
+from bcon_exporter.diagnosis.finding import Finding, finding_of
 from bcon_exporter.diagnosis.rules import RULE_OF
 from bcon_exporter.diagnosis.usage_in_words import name_images
 from bcon_exporter.model.container_facts import ContainerFacts
-from bcon_exporter.model.findings import LikelyCause, Severity, Symptom, Urgency
+from bcon_exporter.model.findings import Severity, Symptom
 from bcon_exporter.model.lifecycle import LifecycleFacts
 from bcon_exporter.model.quantities import show_duration
-from bcon_exporter.model.signatures import SuggestionText
 
 SOON_SECONDS = 600
 """A failure this soon after a change is likely its consequence."""
@@ -34,14 +34,14 @@ def find_image_change(container: ContainerFacts, symptoms: Sequence[Symptom], no
     soon = first is not None and (first - changed).total_seconds() <= SOON_SECONDS
     young = first is None and since <= SOON_SECONDS
     previous, own = name_images(container)
-    cause = LikelyCause(
-        id="image_changed",
-        description=f"It fails since its image changed from {previous} to {own}, {show_duration(since)} ago.",
-        confidence=0.75 if soon else 0.6 if young else 0.45,
-        evidence=(f"with {previous} it did not fail in the time that is known",),
-        related_symptoms=tuple(symptom.type for symptom in failing),
+    cause = known_cause(
+        "image_changed.soon" if soon else "image_changed.young" if young else "image_changed",
+        previous=previous,
+        own=own,
+        since=show_duration(since),
     )
-    return [Finding(cause, (_COMPARE_IMAGES,))]
+    evidence = (f"with {previous} it did not fail in the time that is known",)
+    return [finding_of(cause, evidence, tuple(symptom.type for symptom in failing))]
 
 
 def _failed_before(lifecycle: LifecycleFacts, changed: datetime) -> bool:
@@ -52,17 +52,3 @@ def _failed_before(lifecycle: LifecycleFacts, changed: datetime) -> bool:
 def _first_failure(lifecycle: LifecycleFacts, changed: datetime) -> datetime | None:
     ends = (end.at for end in lifecycle.exits if not (end.requested or end.shutdown) and (end.exit_code or end.oom))
     return min((at for at in (*ends, *lifecycle.restarts, *lifecycle.oom_kills) if at >= changed), default=None)
-
-
-_COMPARE_IMAGES = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Compare the two images (release notes, variables, data format); the earlier one is known to have run.",
-    rationale="The image changed from {previous_image} to {image}; the failures began after that.",
-    check="docker inspect -f '{{.Config.Image}} {{.Image}} {{.Created}}' {name}",
-)
-
-
-CAUSES = {
-    "image_changed": "it fails since its image changed (its name, or what its tag points to), and did not before",
-}
-"""Cause id → when it is given, for the docs."""

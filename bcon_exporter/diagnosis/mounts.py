@@ -6,12 +6,13 @@ from datetime import datetime
 
 import re2
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.container_lookup import ContainerLookup
-from bcon_exporter.diagnosis.finding import Finding, quote
+from bcon_exporter.diagnosis.finding import Finding, finding_of, quote
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.model.container_facts import ContainerFacts, Mount
-from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
-from bcon_exporter.model.signatures import SuggestionText
+from bcon_exporter.model.findings import SymptomType
+from bcon_exporter.model.signatures import CauseText
 
 _PATH = re2.compile(r"(?:^|[^\w:/.-])((?:/[\w@%+=.-]+)+)")
 _FULL, _READ_ONLY = "disk_full", "disk_readonly"
@@ -65,25 +66,32 @@ def _full(
     if mount is None:
         return []
     sharing = lookup.sharing_mount(mount.source, container) if mount.source else ()
-    text = f"The {_named(mount)} is full: no space or no inodes are left"
-    if sharing:
-        more = len(sharing) - SHOWN_NAMES
-        names = ", ".join(container.name for container in sharing[:SHOWN_NAMES]) + (
-            f" and {more} more" if more > 0 else ""
-        )
-        text += f"; {names} {'has' if len(sharing) == 1 else 'have'} it mounted too"
     peer = sharing[0].name if len(sharing) == 1 else None
     own_time = disk_full_since.get(container.id)
     reporting = [other for other in sharing if other.id in disk_full_since]
     first = min(reporting, key=lambda other: disk_full_since[other.id], default=None)
     if first is not None and (own_time is None or disk_full_since[first.id] >= own_time):
         first = None
-    if first is not None:
-        text += f"; {first.name} said so first"
-        peer = first.name
-    suggestion = _ENLARGE_TMPFS if mount.type == "tmpfs" else _FREE_SHARED if sharing else _FREE
-    findings = [_finding("shared_volume_full" if sharing else "volume_full", f"{text}.", 0.9, hit, suggestion, peer)]
-    return [replace(finding, points_to=first.id) for finding in findings] if first is not None else findings
+    is_tmpfs = mount.type == "tmpfs"
+    if not sharing:
+        return [
+            _finding(known_cause("volume_full.tmpfs" if is_tmpfs else "volume_full.mount", mount=_named(mount)), hit)
+        ]
+    cause = known_cause(
+        "shared_volume_full.tmpfs" if is_tmpfs else "shared_volume_full",
+        mount=_named(mount),
+        sharing=_name_sharing(sharing),
+        first="" if first is None else f"; {first.name} said so first",
+    )
+    if first is None:
+        return [_finding(cause, hit, peer)]
+    return [replace(_finding(cause, hit, first.name), points_to=first.id)]
+
+
+def _name_sharing(sharing: Sequence[ContainerFacts]) -> str:
+    more = len(sharing) - SHOWN_NAMES
+    names = ", ".join(container.name for container in sharing[:SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return f"{names} {'has' if len(sharing) == 1 else 'have'} it mounted too"
 
 
 def _only_mount(container: ContainerFacts, line: str) -> Mount | None:
@@ -95,10 +103,9 @@ def _only_mount(container: ContainerFacts, line: str) -> Mount | None:
 def _read_only(hit: Hit, container: ContainerFacts) -> list[Finding]:
     mount = mount_at(container, hit.line)
     if mount is not None and mount.read_only:
-        return [_finding("mount_read_only", f"The {_named(mount)} is mounted read-only.", 0.92, hit, _READ_WRITE)]
+        return [_finding(known_cause("mount_read_only", mount=_named(mount)), hit)]
     if mount is None and container.wiring is not None and container.wiring.read_only_root:
-        text = "Its own file system is read-only (read_only), and no mount lies at the path that it writes to."
-        return [_finding("mount_read_only", text, 0.9, hit, _TMPFS_FOR_ROOT)]
+        return [_finding(known_cause("mount_read_only.root"), hit)]
     return []
 
 
@@ -107,17 +114,14 @@ def _forbidden(hit: Hit, container: ContainerFacts) -> list[Finding]:
     if mount is None or mount.source == "/var/run/docker.sock" or mount.target.endswith("docker.sock"):
         return []
     if mount.read_only:
-        return [_finding("mount_read_only", f"The {_named(mount)} is mounted read-only.", 0.85, hit, _READ_WRITE)]
+        return [_finding(known_cause("mount_read_only.forbidden", mount=_named(mount)), hit)]
     if hit.signature.id == _TO_EXECUTE:
         if mount.type != "tmpfs":
             return []  # the file's mode, as the signature says
-        text = f"The {_named(mount)} is mounted noexec, as Docker does unless it is told to exec."
-        return [_finding("mount_noexec", text, 0.92, hit, _ALLOW_EXECUTION)]
+        return [_finding(known_cause("mount_noexec", mount=_named(mount)), hit)]
     if user in _ROOT:
-        text = f"The {_named(mount)} refuses even root: its file system, a dropped capability or a security module."
-        return [_finding("path_forbidden", text, 0.8, hit, _LOOK_AT_MOUNT)]
-    text = f"User {user} may not use the {_named(mount)}: it belongs to another user, or its mode does not allow it."
-    return [_finding("volume_owner_mismatch", text, 0.92, hit, _CHANGE_OWNER)]
+        return [_finding(known_cause("path_forbidden", mount=_named(mount)), hit)]
+    return [_finding(known_cause("volume_owner_mismatch", user=user, mount=_named(mount)), hit)]
 
 
 def _named(mount: Mount) -> str:
@@ -130,73 +134,5 @@ def _named(mount: Mount) -> str:
             return f"{mount.type} at {mount.target}"
 
 
-def _finding(
-    name: str, text: str, confidence: float, hit: Hit, suggestion: SuggestionText, peer: str | None = None
-) -> Finding:
-    cause = LikelyCause(
-        id=name,
-        description=text,
-        confidence=confidence,
-        evidence=(quote(hit.line),),
-        related_symptoms=(hit.signature.symptom, SymptomType.LOG_ERROR),
-        peer=peer,
-    )
-    return Finding(cause, (suggestion,))
-
-
-_FREE = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Free space on the volume, or enlarge the file system that it lies on.",
-    rationale="Writes fail until there is space; databases may stop or lose data.",
-    check="docker system df -v",
-)
-_FREE_SHARED = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Find which of the containers that share the volume fills it, and free space.",
-    rationale="All that write there fail together, whoever filled it.",
-    check="docker system df -v",
-)
-_ENLARGE_TMPFS = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Enlarge the tmpfs (its size option), or write less there.",
-    rationale="A tmpfs lives in memory and is as large as it was configured; it counts against the memory limit.",
-    check="docker inspect -f '{{json .HostConfig.Tmpfs}} {{json .HostConfig.Mounts}}' {name}",
-)
-_READ_WRITE = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Mount it writable if the program must write there; else point the program elsewhere.",
-    rationale="The mount is configured read-only (ro).",
-    check="docker inspect -f '{{range .Mounts}}{{.Destination}} rw={{.RW}} {{end}}' {name}",
-)
-_TMPFS_FOR_ROOT = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Give it a volume or a tmpfs at the path that it writes to.",
-    rationale="With read_only everything outside of mounts is refused.",
-    check="docker inspect -f '{{.HostConfig.ReadonlyRootfs}}' {name}",
-)
-_ALLOW_EXECUTION = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Let the tmpfs execute (`tmpfs: /run:exec`), or have the program write its executables elsewhere.",
-    rationale="Docker mounts a tmpfs noexec, nosuid and nodev; then nobody may execute there, not even root.",
-    check="docker inspect -f '{{json .HostConfig.Tmpfs}} {{json .HostConfig.Mounts}}' {name}",
-)
-_LOOK_AT_MOUNT = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Look at dropped capabilities, user namespaces, SELinux labels (:z), on NFS or CIFS the server's rights.",
-    rationale="Owners and modes do not stop root; one of these does.",
-    check="docker inspect -f '{{.HostConfig.CapDrop}} {{.HostConfig.UsernsMode}} {{json .Mounts}}' {name}",
-)
-_CHANGE_OWNER = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Give the directory to the user that the container runs as, or run it as the directory's owner.",
-    rationale="The kernel compares numeric user ids; names inside the image mean nothing on the host.",
-    check="docker inspect -f '{{.Config.User}} {{range .Mounts}}{{.Source}}:{{.Destination}} {{end}}' {name}",
-)
-
-
-CAUSES = {
-    "mount_noexec": "a file on a tmpfs that may not be executed, which Docker mounts so by default",
-    "volume_owner_mismatch": "a path on a mount that the container's user, who is not root, may not use",
-    "shared_volume_full": "a full volume that other containers write to as well",
-}
-"""Cause id → when it is given, for the docs."""
+def _finding(cause: CauseText, hit: Hit, peer: str | None = None) -> Finding:
+    return finding_of(cause, (quote(hit.line),), (hit.signature.symptom, SymptomType.LOG_ERROR), peer)

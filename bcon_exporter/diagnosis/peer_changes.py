@@ -16,17 +16,14 @@ WORKED_SECONDS = 60
 """A client had worked if it ran for so long before its first failure."""
 SAID_SECONDS = 15
 """And if it had logged something so long before it."""
-RESTARTED_CONFIDENCE = 0.62
-"""Less sure than a change: mostly a restart mends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a container. `text` goes on a sentence that begins with the container's name."""
+    """A change of a container."""
 
     at: datetime
-    text: str
-    confidence: float
+    trouble: PeerTrouble
 
 
 def find_change(
@@ -42,7 +39,7 @@ def find_change(
         return None
     if not _is_soon_after(first, change.at):
         return None
-    return PeerTrouble(id="dependency_changed", text=change.text, confidence=change.confidence)
+    return change.trouble
 
 
 def find_restart(
@@ -59,9 +56,7 @@ def find_restart(
     if client.started_at is None or client.started_at > started or not _is_soon_after(first, started):
         return None
     ago = show_duration((context.now - started).total_seconds())
-    return PeerTrouble(
-        id="dependency_changed", text=f"runs, but was started anew {ago} ago", confidence=RESTARTED_CONFIDENCE
-    )
+    return PeerTrouble.known(peer, "dependency_changed.restarted", ago=ago)
 
 
 def _is_soon_after(first: datetime, change: datetime) -> bool:
@@ -85,16 +80,9 @@ def _newest(peer: ContainerFacts, now: datetime) -> Change | None:
     if lifecycle.image_changed_at is not None and lifecycle.previous_image is not None:
         previous, own = name_images(peer)
         ago = show_duration((now - lifecycle.image_changed_at).total_seconds())
-        text = f"runs, but its image changed from {previous} to {own}, {ago} ago"
-        return Change(lifecycle.image_changed_at, text, 0.75)
+        trouble = PeerTrouble.known(peer, "dependency_changed.image", previous=previous, own=own, ago=ago)
+        return Change(lifecycle.image_changed_at, trouble)
     if was_recreated(peer):
         ago = show_duration((now - peer.created_at).total_seconds())
-        return Change(peer.created_at, f"runs, but was made anew {ago} ago, perhaps with other settings", 0.7)
+        return Change(peer.created_at, PeerTrouble.known(peer, "dependency_changed.recreated", ago=ago))
     return None
-
-
-CAUSES = {
-    "dependency_changed": "the named peer runs well; just before the failures its image or its settings changed, or it "
-    "was started anew",
-}
-"""Cause id → when it is given, for the docs."""

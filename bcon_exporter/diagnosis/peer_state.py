@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Self
 
+from bcon_exporter.catalogue.causes import adjust, known_cause
 from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.host_outages import InferredShutdown
@@ -15,11 +17,12 @@ from bcon_exporter.diagnosis.last_exit import (
     probably_oom,
     recent_restarts,
 )
-from bcon_exporter.diagnosis.usage_in_words import in_percent
+from bcon_exporter.diagnosis.usage_in_words import in_percent, safe_name
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 from bcon_exporter.model.lifecycle import ExitFacts
 from bcon_exporter.model.quantities import show_duration
+from bcon_exporter.model.signatures import SuggestionText
 from bcon_exporter.model.thresholds import Thresholds
 
 JITTER_SECONDS = 5
@@ -97,6 +100,13 @@ class PeerTrouble:
     text: str
     confidence: float
     evidence: tuple[str, ...] = ()
+    steps: tuple[SuggestionText, ...] = ()
+
+    @classmethod
+    def known(cls, peer: ContainerFacts, name: str, evidence: tuple[str, ...] = (), **fields: object) -> Self:
+        """Return the trouble of `peer` that the catalogue tells of by this name, with its fields filled in."""
+        cause = known_cause(name, peer_name=safe_name(peer), **fields)
+        return cls(cause.id, cause.text, cause.confidence, evidence, cause.steps)
 
 
 def find_trouble(
@@ -118,24 +128,28 @@ def find_trouble(
     """
     match peer.state:
         case ContainerState.PAUSED:
-            return PeerTrouble(
-                id="dependency_paused", text=f"is paused{_since(_paused_at(peer), context)}", confidence=0.9
-            )
+            return PeerTrouble.known(peer, "dependency_paused", since=_since(_paused_at(peer), context))
         case ContainerState.RESTARTING:
             return _restarting(peer, context)
         case ContainerState.RUNNING:
             return _running(peer, span, context, client, reached=reached)
         case ContainerState.REMOVING if peer.id in context.removed and peer.finished_at is not None:
-            return _removed(peer.finished_at, span, context)
+            return _removed(peer, peer.finished_at, span, context)
         case ContainerState.CREATED | ContainerState.EXITED | ContainerState.DEAD | ContainerState.REMOVING:
             return _stopped(peer, span, context)
 
 
-def _removed(at: datetime, span: FailureSpan, context: HostContext) -> PeerTrouble:
+def _removed(peer: ContainerFacts, at: datetime, span: FailureSpan, context: HostContext) -> PeerTrouble:
     """Report a removed container; a scan missed it first at `at`."""
-    too_early = span.last is not None and span.last < at - timedelta(seconds=READY_SECONDS)
     ago = show_duration((context.now - at).total_seconds())
-    return PeerTrouble(id="dependency_removed", text=f"was removed {ago} ago", confidence=0.4 if too_early else 0.93)
+    trouble = PeerTrouble.known(peer, "dependency_removed", ago=ago)
+    too_early = span.last is not None and span.last < at - timedelta(seconds=READY_SECONDS)
+    return adjust_trouble(trouble, "ended_after_failure") if too_early else trouble
+
+
+def adjust_trouble(trouble: PeerTrouble, name: str) -> PeerTrouble:
+    """Return the same trouble, as sure as the adjustment of this id makes it."""
+    return replace(trouble, confidence=adjust(trouble.confidence, name))
 
 
 def _paused_at(peer: ContainerFacts) -> datetime | None:
@@ -150,7 +164,7 @@ def _restarting(peer: ContainerFacts, context: HostContext) -> PeerTrouble:
     count = len(recent_restarts(peer, context.now, context.thresholds)) or peer.restart_count
     times = f" ({count} restarts)" if count else ""
     code = f", the last time with code {explain_exit(peer.exit_code)}" if peer.exit_code is not None else ""
-    return PeerTrouble(id="dependency_restarting", text=f"keeps failing and restarting{times}{code}", confidence=0.9)
+    return PeerTrouble.known(peer, "dependency_restarting", times=times, code=code)
 
 
 def lost_network(container: ContainerFacts) -> str | None:
@@ -166,15 +180,12 @@ def _running(
 ) -> PeerTrouble | None:
     lost = lost_network(peer)
     if lost is not None and not peer.networks:
-        text = f"was disconnected from its network ({lost}) and can be reached by nobody"
-        return PeerTrouble(id="dependency_disconnected", text=text, confidence=0.92)
+        return PeerTrouble.known(peer, "dependency_disconnected", network=lost)
     if is_looping(peer, context.now, context.thresholds):
         return _restarting(peer, context)
     if peer.health is not None and peer.health.status is HealthStatus.UNHEALTHY:
         outputs = tuple(quote(probe.output.strip()) for probe in peer.health.probes[-1:] if probe.output.strip())
-        return PeerTrouble(
-            id="dependency_unhealthy", text="is unhealthy: its own health check fails", confidence=0.8, evidence=outputs
-        )
+        return PeerTrouble.known(peer, "dependency_unhealthy", outputs)
     troubles = (_not_ready(peer, span), _ailing(peer, context, client, reached=reached))
     likeliest = max(
         (trouble for trouble in troubles if trouble is not None), key=lambda trouble: trouble.confidence, default=None
@@ -197,9 +208,9 @@ def _came_back(
         return None
     again = show_duration((context.now - started).total_seconds())
     how = "was restarted on request" if end.requested else _how_it_ended(peer, end.exit_code, end)
-    text = f"{how} {_when(end.at, span, context)}, and runs again since {again}"
     failed_only_while_away = span.first is None or span.first >= away_from
-    return PeerTrouble(id="dependency_restarted", text=text, confidence=0.8 if failed_only_while_away else 0.5)
+    name = "dependency_restarted.only_then" if failed_only_while_away else "dependency_restarted"
+    return PeerTrouble.known(peer, name, how=how, at=_when(end.at, span, context), again=again)
 
 
 def _may_explain_failure(
@@ -223,20 +234,14 @@ def _last_end(peer: ContainerFacts) -> ExitFacts | None:
 def _not_ready(peer: ContainerFacts, span: FailureSpan) -> PeerTrouble | None:
     started = peer.started_at
     if peer.health is not None and peer.health.status is HealthStatus.STARTING:
-        return PeerTrouble(
-            id="dependency_starting", text="has not passed its health check yet since it started", confidence=0.6
-        )
+        return PeerTrouble.known(peer, "dependency_starting")
     if started is None or span.last is None or span.last > started + timedelta(seconds=READY_SECONDS):
         return None
     if span.first is not None and span.first < started - timedelta(seconds=JITTER_SECONDS):
         delay = show_duration((started - span.first).total_seconds())
-        return PeerTrouble(
-            id="dependency_starting", text=f"was started only {delay} after the first failure", confidence=0.7
-        )
+        return PeerTrouble.known(peer, "dependency_starting.after_failure", delay=delay)
     age = show_duration(max(0.0, (span.last - started).total_seconds()))
-    return PeerTrouble(
-        id="dependency_starting", text=f"had been started only {age} before the last failure", confidence=0.5
-    )
+    return PeerTrouble.known(peer, "dependency_starting.before_failure", age=age)
 
 
 def _ailing(
@@ -253,25 +258,14 @@ def _ailing(
         and not (symptom.type is SymptomType.LOG_ERROR and peer.id in context.rejecting_logins)
     ]
     if bad:
-        return PeerTrouble(
-            id="dependency_ailing",
-            text=f"runs, but shows {bad[0].type.value}",
-            confidence=0.65,
-            evidence=(bad[0].description,),
-        )
+        return PeerTrouble.known(peer, "dependency_ailing", (bad[0].description,), symptom=bad[0].type.value)
     slow = [symptom for symptom in context.symptoms.get(peer.id, ()) if reached and symptom.type in _SLOW_SYMPTOMS]
     if slow:
-        return PeerTrouble(
-            id="dependency_overloaded",
-            text=f"answers late: it shows {slow[0].type.value}",
-            confidence=0.65,
-            evidence=(slow[0].description,),
-        )
+        evidence = (slow[0].description,)
+        return PeerTrouble.known(peer, "dependency_overloaded.late", evidence, symptom=slow[0].type.value)
     usage = peer.usage
     if usage is not None and usage.cpu_ratio is not None and usage.cpu_ratio > BUSY_RATIO:
-        return PeerTrouble(
-            id="dependency_overloaded", text=f"uses {in_percent(usage.cpu_ratio)} of its CPUs", confidence=0.6
-        )
+        return PeerTrouble.known(peer, "dependency_overloaded", cpu=in_percent(usage.cpu_ratio))
     return None
 
 
@@ -302,41 +296,28 @@ def _stopped(peer: ContainerFacts, span: FailureSpan, context: HostContext) -> P
     late = span.last is not None and ending.at is not None
     if late and ending.at is not None and span.last is not None:
         late = ending.at > span.last + timedelta(seconds=JITTER_SECONDS)
-    if not late:
-        return trouble
-    # It still ran when the connections failed, so its end explains them at most in part.
-    return replace(trouble, confidence=0.4)
+    return adjust_trouble(trouble, "ended_after_failure") if late else trouble
 
 
 def _by_ending(peer: ContainerFacts, ending: Ending, span: FailureSpan, context: HostContext) -> PeerTrouble:
     when = "" if ending.at is None else f" {_when(ending.at, span, context)}"
     if peer.state is ContainerState.CREATED and ending.kind is EndKind.NONE:
-        return PeerTrouble(id="dependency_down", text="was created but never started", confidence=0.88)
+        return PeerTrouble.known(peer, "dependency_down.never_started")
     if peer.state is ContainerState.CREATED or (peer.error and ending.kind is EndKind.FAILED):
         error = (quote(peer.error),) if peer.error else ()
-        return PeerTrouble(
-            id="dependency_down", text="could not be started by the engine", confidence=0.92, evidence=error
-        )
+        return PeerTrouble.known(peer, "dependency_down.refused", error)
     match ending.kind:
         case EndKind.REQUESTED:
             how = "was stopped on request" if ending.certain else "was probably stopped by hand"
-            return PeerTrouble(id="dependency_stopped", text=f"{how}{when}", confidence=0.9)
+            return PeerTrouble.known(peer, "dependency_stopped", how=how, at=when)
         case EndKind.SHUTDOWN | EndKind.LEFT_DOWN:
-            return PeerTrouble(
-                id="dependency_stopped",
-                text=f"ended with the engine or its host{when} and was not started",
-                confidence=0.9,
-            )
+            return PeerTrouble.known(peer, "dependency_stopped.with_engine", at=when)
         case EndKind.DONE:
-            return PeerTrouble(id="dependency_down", text=f"ended with code 0{when} and does not run", confidence=0.88)
+            return PeerTrouble.known(peer, "dependency_down.done", at=when)
         case EndKind.FAILED | EndKind.UNKNOWN | EndKind.NONE:
             lines = ending.exit.last_lines[-1:] if ending.exit is not None else ()
-            return PeerTrouble(
-                id="dependency_down",
-                text=_how_it_ended(peer, ending.exit_code, ending.exit) + when,
-                confidence=0.92,
-                evidence=lines,
-            )
+            how = _how_it_ended(peer, ending.exit_code, ending.exit)
+            return PeerTrouble.known(peer, "dependency_down", lines, how=how, at=when)
 
 
 def _how_it_ended(peer: ContainerFacts, code: int | None, end: ExitFacts | None) -> str:
@@ -355,21 +336,3 @@ def _when(at: datetime, span: FailureSpan, context: HostContext) -> str:
         if 0 <= lead <= BEFORE_SECONDS:
             return f"{show_duration(lead)} before"
     return f"{show_duration((context.now - at).total_seconds())} ago"
-
-
-CAUSES = {
-    "dependency_down": "the named peer, or a service it depends on, has crashed, was OOM-killed, could not be started "
-    "or never was",
-    "dependency_stopped": "it was stopped on request, or fell with the engine or host",
-    "dependency_removed": "it was removed a short while ago, and no other container was put in its place",
-    "dependency_restarting": "it keeps failing and restarting",
-    "dependency_restarted": "it was away when the connections failed, and runs again",
-    "dependency_starting": "it was started only after the first failure, or is not healthy yet",
-    "dependency_unhealthy": "the named peer is unhealthy",
-    "dependency_paused": "it is paused",
-    "dependency_disconnected": "it was disconnected from its network, or from one that both shared",
-    "dependency_ailing": "it runs, but shows a trouble of its own: memory, disk, pids, or it cannot reach what it "
-    "needs itself",
-    "dependency_overloaded": "it uses all of its CPU, or shows that it answers late",
-}
-"""Cause id → when it is given, for the docs."""

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bcon_exporter.diagnosis.connectivity import (
-    SHARED_NAMESPACE_PENALTY,
     UNKNOWN_PEER_CAUSES,
     explain_localhost,
     explain_renamed_peer,
@@ -30,7 +29,7 @@ from bcon_exporter.diagnosis.container_lookup import (
     ports_of,
 )
 from bcon_exporter.diagnosis.failed_connections import HANGS_OR_BREAKS, Failure, FailureKind, blame, may_be_a_label
-from bcon_exporter.diagnosis.finding import Finding, weakened
+from bcon_exporter.diagnosis.finding import Finding, adjusted
 from bcon_exporter.diagnosis.peer_changes import find_change, find_restart
 from bcon_exporter.diagnosis.peer_state import (
     AT_SOME_TIME,
@@ -41,16 +40,9 @@ from bcon_exporter.diagnosis.peer_state import (
     lost_network,
 )
 from bcon_exporter.model.container_facts import ContainerFacts
-from bcon_exporter.model.findings import SymptomType, Urgency
+from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.quantities import show_duration
-from bcon_exporter.model.signatures import SuggestionText
 
-INDIRECT_PENALTY = 0.15
-"""Subtracted for an indirect dependency: a service that the peer itself depends on."""
-ALONE_PENALTY = 0.03
-"""Subtracted where only one of several dependencies has a trouble, and it may still answer in spite of it."""
-UNNAMED_PENALTY = 0.25
-"""Subtracted where a dependency is down and the failure names no peer."""
 LIKELY = 0.6
 """From this confidence on, findings about the named peer are enough: dependencies are not searched."""
 AWAY_CONFIDENCE = 0.85
@@ -106,10 +98,10 @@ def find_peer_causes(
     if not of_dependencies and no_peer_named and not dependencies_of(client):
         of_dependencies = _find_stopped_on_network(client, lookup, context, span)
     if names_host:
-        return [*findings, *(weakened(finding, UNNAMED_PENALTY * 2) for finding in of_dependencies)]
-    alone = len(of_dependencies) == 1
-    penalty = ALONE_PENALTY if alone and of_dependencies[0].cause.confidence < AWAY_CONFIDENCE else UNNAMED_PENALTY
-    return [*findings, *(weakened(finding, penalty) for finding in of_dependencies)]
+        return [*findings, *(adjusted(finding, "another_host_named") for finding in of_dependencies)]
+    is_only = len(of_dependencies) == 1 and of_dependencies[0].cause.confidence < AWAY_CONFIDENCE
+    adjustment = "only_dependency_in_trouble" if is_only else "peer_not_named"
+    return [*findings, *(adjusted(finding, adjustment) for finding in of_dependencies)]
 
 
 def _names_host(failure: Failure, client: ContainerFacts, lookup: ContainerLookup) -> bool:
@@ -221,8 +213,7 @@ def find_namespace_causes(container: ContainerFacts, lookup: ContainerLookup, co
     if owner.started_at <= container.started_at + timedelta(seconds=SAME_START_SECONDS):
         return []
     ago = show_duration((context.now - owner.started_at).total_seconds())
-    text = f"was started anew {ago} ago, after this one: it has no network until it is restarted too"
-    return [_tell_namespace_gone(owner, text, RESTART_SHARER)]
+    return [_blame_namespace_owner(owner, PeerTrouble.known(owner, "namespace_gone.restarted", ago=ago))]
 
 
 def _find_new_owner(container: ContainerFacts, lookup: ContainerLookup) -> list[Finding]:
@@ -231,18 +222,11 @@ def _find_new_owner(container: ContainerFacts, lookup: ContainerLookup) -> list[
     newer = [one for others in services for one in others if _is_made_after(one, container)]
     if len(newer) != 1:
         return []
-    text = "was made anew after this one: it has no network until it is recreated too"
-    return [_tell_namespace_gone(newer[0], text, MAKE_SHARER_ANEW)]
+    return [_blame_namespace_owner(newer[0], PeerTrouble.known(newer[0], "namespace_gone.recreated"))]
 
 
 def _is_made_after(other: ContainerFacts, container: ContainerFacts) -> bool:
     return other.created_at > container.created_at
-
-
-def _tell_namespace_gone(owner: ContainerFacts, text: str, step: SuggestionText) -> Finding:
-    """Name the owner, and what is to be done to the one that shared its namespace: the owner itself may be well."""
-    finding = _blame_namespace_owner(owner, PeerTrouble(id="namespace_gone", text=text, confidence=0.92))
-    return replace(finding, suggestions=(step,))
 
 
 def _blame_namespace_owner(owner: ContainerFacts, trouble: PeerTrouble) -> Finding:
@@ -259,9 +243,8 @@ def find_namespace_owner_trouble(
     trouble = find_trouble(owner, AT_SOME_TIME, context) if owner is not None else None
     if owner is None or trouble is None:
         return []
-    finding = _blame_namespace_owner(owner, trouble)
-    related = (SymptomType.START_FAILED,)
-    cause = finding.cause.model_copy(update={"confidence": 0.95, "related_symptoms": related})
+    finding = adjusted(_blame_namespace_owner(owner, trouble), "named_by_engine")
+    cause = finding.cause.model_copy(update={"related_symptoms": (SymptomType.START_FAILED,)})
     return [replace(finding, cause=cause)]
 
 
@@ -354,7 +337,7 @@ def _find_transitive_dependency(
 def _blame_transitive(
     direct: ContainerFacts, dependency: ContainerFacts, trouble: PeerTrouble, failure: Failure
 ) -> Finding:
-    finding = weakened(blame(dependency, trouble, failure.line), INDIRECT_PENALTY)
+    finding = adjusted(blame(dependency, trouble, failure.line), "indirect_dependency")
     text = f"{dependency.name}, which {direct.name} needs, {trouble.text}."
     return replace(finding, cause=finding.cause.model_copy(update={"description": text}))
 
@@ -424,26 +407,4 @@ def _find_in_namespace(
     findings: list[Finding] = []
     for peer in with_port or target.containers:
         findings += _find_peer_trouble((peer,), client, lookup, context, failure.span, failure.line)
-    return [weakened(finding, 0.0 if with_port else SHARED_NAMESPACE_PENALTY) for finding in findings]
-
-
-RESTART_SHARER = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Restart it: only its own start lets it join the namespace that the other container has now.",
-    rationale="No restart policy does so. Under Compose, `restart: true` in its `depends_on` does, when Compose "
-    "restarts the other one.",
-    check="docker inspect -f '{{.State.StartedAt}} {{.HostConfig.NetworkMode}}' {name}",
-)
-MAKE_SHARER_ANEW = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Make it anew (`docker compose up -d --force-recreate`, or remove and run it again), so that it joins the "
-    "container that is there now.",
-    rationale="It names the other one by an id that is gone: a restart would fail.",
-    check="docker inspect -f '{{.HostConfig.NetworkMode}}' {name}",
-)
-"""What to do to a container that shares a namespace which its owner has no more."""
-
-CAUSES = {
-    "namespace_gone": "the container whose network namespace it shares was restarted after it",
-}
-"""Cause id → when it is given, for the docs."""
+    return findings if with_port else [adjusted(finding, "shared_namespace") for finding in findings]

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 import re2
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.container_lookup import ContainerLookup, PortMapping, bindings_of, ports_of
-from bcon_exporter.diagnosis.finding import Finding, quote
+from bcon_exporter.diagnosis.finding import Finding, finding_of, quote
 from bcon_exporter.diagnosis.usage_in_words import safe_name
 from bcon_exporter.model.container_facts import ContainerFacts
-from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
-from bcon_exporter.model.signatures import SuggestionText
+from bcon_exporter.model.findings import SymptomType
 
 _WANTED = re2.compile(r"(?:Bind for|listen (?:tcp|udp)[46]?|bind host port for|failed to bind (?:host )?port(?: for)?) "
                      r"(?:\[?([0-9a-fA-F.:]{0,45}?)\]?:)?([0-9]{1,5})(?:/(tcp|udp))?\b")  # fmt: skip
@@ -61,38 +61,20 @@ def _collide(first: PortMapping, second: PortMapping) -> bool:
 
 
 def _held_by(holder: ContainerFacts, binding: PortMapping) -> Finding:
-    cause = LikelyCause(
-        id="port_held_by_container",
-        description=f"Port {binding.port}/{binding.protocol} of the host is published by {holder.name} already.",
-        confidence=0.95,
-        evidence=(f"{holder.name} runs and publishes {_shown(binding)}",),
-        related_symptoms=(SymptomType.START_FAILED,),
-        peer=holder.name,
+    cause = known_cause(
+        "port_held_by_container",
+        port=f"{binding.port}/{binding.protocol}",
+        holder=holder.name,
+        number=binding.port,
+        holder_name=safe_name(holder),
     )
-    name = safe_name(holder)
-    suggestion = SuggestionText(
-        urgency=Urgency.IMMEDIATE,
-        action=f"Publish another port of the host here, or take port {binding.port} from {name}.",
-        rationale="One address and port of the host can be published once; the engine does not try again by itself.",
-        check=f"docker port {name}",
-    )
-    return Finding(cause, (suggestion,))
+    evidence = (f"{holder.name} runs and publishes {_shown(binding)}",)
+    return finding_of(cause, evidence, (SymptomType.START_FAILED,), holder.name)
 
 
 def _held_by_host(binding: PortMapping) -> Finding:
-    cause = LikelyCause(
-        id="port_held_by_host",
-        description=f"A program of the host holds port {binding.port}/{binding.protocol}; no container publishes it.",
-        confidence=0.85,
-        related_symptoms=(SymptomType.START_FAILED,),
-    )
-    suggestion = SuggestionText(
-        urgency=Urgency.IMMEDIATE,
-        action=f"Find the program of the host that listens on port {binding.port}, or publish another port.",
-        rationale="No running container publishes this port, so that it is held outside Docker.",
-        check=f"ss -lntup sport = :{binding.port}",
-    )
-    return Finding(cause, (suggestion,))
+    cause = known_cause("port_held_by_host", port=f"{binding.port}/{binding.protocol}", number=binding.port)
+    return finding_of(cause, (), (SymptomType.START_FAILED,))
 
 
 def _shown(binding: PortMapping) -> str:
@@ -118,39 +100,13 @@ def find_listeners(lines: Iterable[str], container: ContainerFacts, lookup: Cont
         holders = neighbours
     if holders:
         name = holders[0].name
-        text = f"{name}, with which it shares its network, listens on {_port_text(port)} already."
-        return [_listener("port_held_by_container", text, 0.85, line, name)]
+        cause = known_cause("port_held_by_container.shared", holder=name, port=_port_text(port))
+        return [finding_of(cause, (quote(line),), (SymptomType.LOG_ERROR,), name)]
     if mode == "host" or neighbours or not mode:
         return []
-    text = f"Another process of the same container listens on {_port_text(port)} already: its network is its own."
-    return [_listener("port_taken_inside", text, 0.85, line, None)]
+    cause = known_cause("port_taken_inside", port=_port_text(port))
+    return [finding_of(cause, (quote(line),), (SymptomType.LOG_ERROR,))]
 
 
 def _port_text(port: int | None) -> str:
     return "the port" if port is None else f"port {port}"
-
-
-def _listener(name: str, text: str, confidence: float, line: str, peer: str | None) -> Finding:
-    cause = LikelyCause(
-        id=name,
-        description=text,
-        confidence=confidence,
-        evidence=(quote(line),),
-        related_symptoms=(SymptomType.LOG_ERROR,),
-        peer=peer,
-    )
-    suggestion = SuggestionText(
-        urgency=Urgency.IMMEDIATE,
-        action="Start the program once only, or let the second one listen on another port.",
-        rationale="Two listeners cannot share one address and port of a network namespace.",
-        check="docker inspect -f '{{.Path}} {{.Args}} {{.HostConfig.NetworkMode}}' {name}",
-    )
-    return Finding(cause, (suggestion,))
-
-
-CAUSES = {
-    "port_held_by_container": "the port is published by, or in a shared network listened on by, another container",
-    "port_held_by_host": "no container publishes the port that is taken",
-    "port_taken_inside": "another process of the same container listens on the port",
-}
-"""What this module names, and when: for the docs."""

@@ -1,7 +1,7 @@
 """What a symptom rule is, and the case that it judges."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -28,7 +28,7 @@ from bcon_exporter.diagnosis.log_events import LogEvent
 from bcon_exporter.diagnosis.log_windows import counting_events, is_before_start
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot
 from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom, SymptomType
-from bcon_exporter.model.signatures import Catalogue, Category, CauseText, SuggestionText
+from bcon_exporter.model.signatures import Catalogue, Category, CauseText, Need, SuggestionText
 from bcon_exporter.model.thresholds import Thresholds
 
 _REASONS_KEPT = 256
@@ -245,10 +245,22 @@ class Verdicts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Causes and suggestions from the state, not from the log. Texts may have placeholders: `{memory_limit}`."""
+    """Causes from the state, not from the log, and steps that are not those of its causes.
+
+    Texts may have placeholders: `{memory_limit}`.
+    """
 
     causes: tuple[CauseText, ...] = ()
     suggestions: tuple[SuggestionText, ...] = ()
+
+    @property
+    def steps(self) -> tuple[SuggestionText, ...]:
+        """What to do: the steps of its causes, then its own."""
+        return (*(step for cause in self.causes for step in cause.steps), *self.suggestions)
+
+    def without_unknown(self, known: frozenset[Need]) -> "Advice":
+        """Return the advice without causes that need a fact which is not known."""
+        return replace(self, causes=tuple(cause for cause in self.causes if known.issuperset(cause.needs)))
 
 
 def _no_advice(_case: Case) -> Advice:
@@ -287,7 +299,6 @@ class SymptomRule:
         conditions: When it is there, in few words, each with its severity; names of thresholds stand for their numbers.
         ages: How its severity softens with time; empty when it does not.
         unknown_when: When it cannot be judged.
-        causes: Ids of the causes that `advise` may name, besides those of exit codes and refused starts.
         source: Where the condition comes from; after a semicolon, why.
         hysteresis: How long it is shown; a measured one until it is below its threshold for some scans, by a margin.
         threshold: The ratio from which on it is there; None for what no ratio decides.
@@ -311,7 +322,6 @@ class SymptomRule:
     conditions: tuple[tuple[str, Severity], ...]
     ages: str = ""
     unknown_when: str
-    causes: tuple[str, ...] = ()
     source: str
 
     def __post_init__(self) -> None:

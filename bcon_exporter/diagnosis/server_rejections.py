@@ -10,33 +10,38 @@ from datetime import timedelta
 
 import re2
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.container_lookup import ContainerLookup, Reach, host_of, is_address, port_of
 from bcon_exporter.diagnosis.failed_connections import CERTIFICATE_EXPIRED, Failure, FailureKind, blame
-from bcon_exporter.diagnosis.finding import Finding, quote
+from bcon_exporter.diagnosis.finding import Finding, finding_of, quote
 from bcon_exporter.diagnosis.last_exit import was_recreated
 from bcon_exporter.diagnosis.peer_changes import WORKED_SECONDS, find_change, has_worked
-from bcon_exporter.diagnosis.peer_state import HostContext, PeerTrouble, RejectedLogin, find_trouble
+from bcon_exporter.diagnosis.peer_state import (
+    HostContext,
+    PeerTrouble,
+    RejectedLogin,
+    adjust_trouble,
+    find_trouble,
+)
 from bcon_exporter.diagnosis.peers import dependencies_of
 from bcon_exporter.diagnosis.server_kinds import candidates_for, find_server
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
-from bcon_exporter.model.findings import LikelyCause, SymptomType
+from bcon_exporter.model.findings import SymptomType
 
 _MADE_BY_JOBS = frozenset({"missing_table", "missing_in_service", "missing_in_service_topic"})
-CHANGED_CONFIDENCE = 0.82
-"""Surer than the causes "different credentials" and "migration has not run" in the signatures."""
 _JOB = re2.compile(r"migrat|seed|schema|init|setup|bootstrap|fixture")
 """Common names of jobs that fill a database."""
 _ITS_OWN_STATE: Mapping[str, str] = {
-    "peer_disk_full": "says that it has no space left",
-    "peer_out_of_memory": "says that it has no memory left",
-    "peer_not_serving": "says that it cannot serve: it is sealed, not set up, or without a leader",
-    "memory_own_limit": "says that its memory is full",
-    "redis_cannot_persist": "says that it cannot write its data",
-    "connections_exhausted": "says that it takes no more connections",
-    "peer_starting": "says that it is still starting or ending",
-    "peer_read_only": "says that it takes no writes",
+    "peer_disk_full": "dependency_refuses_work.disk_full",
+    "peer_out_of_memory": "dependency_refuses_work.out_of_memory",
+    "peer_not_serving": "dependency_refuses_work.not_serving",
+    "memory_own_limit": "dependency_refuses_work.memory_full",
+    "redis_cannot_persist": "dependency_refuses_work.cannot_persist",
+    "connections_exhausted": "dependency_refuses_work",
+    "peer_starting": "dependency_refuses_work.not_up",
+    "peer_read_only": "dependency_refuses_work.read_only",
 }
-"""Signatures of what a server says about itself → the rest of a sentence."""
+"""Signatures of what a server says about itself → the cause."""
 
 
 def find_rejection_causes(
@@ -69,15 +74,8 @@ def find_refused_client(
     if since_made is None or any(login.client.id != since_made.client.id for login in refused):
         return None
     client = since_made.client
-    cause = LikelyCause(
-        id="wrong_credentials",
-        description=f"{client.name}, made anew shortly before, asks with credentials that it refuses.",
-        confidence=0.85,
-        evidence=(quote(since_made.line),),
-        related_symptoms=(SymptomType.LOG_ERROR,),
-        peer=client.name,
-    )
-    return Finding(cause, (), client.id)
+    cause = known_cause("wrong_credentials.recreated_client", client=client.name)
+    return finding_of(cause, (quote(since_made.line),), (SymptomType.LOG_ERROR,), client.name, client.id)
 
 
 def _rejected_since_created(rejected_logins: RejectedLogin, server: ContainerFacts) -> bool:
@@ -143,26 +141,17 @@ def _find_server_trouble(
     server: ContainerFacts, failure: Failure, client: ContainerFacts, context: HostContext
 ) -> PeerTrouble | None:
     if failure.signature == CERTIFICATE_EXPIRED:
-        text = "presents a certificate that has expired, or is not valid yet"
-        return PeerTrouble(id="certificate_expired", text=text, confidence=0.9)
-    state_text = _ITS_OWN_STATE.get(failure.signature)
-    if state_text is not None:
+        return PeerTrouble.known(server, "certificate_expired.of_server")
+    name = _ITS_OWN_STATE.get(failure.signature)
+    if name is not None:
+        trouble = PeerTrouble.known(server, name)
         own = find_trouble(server, failure.span, context, reached=True)
         known = own is not None and own.confidence > 0.6  # noqa: PLR2004 - surer than what it says itself
-        text = f"{state_text}, and {own.text}" if own is not None and known else state_text
-        return PeerTrouble(id="dependency_refuses_work", text=text, confidence=0.85)
+        return replace(trouble, text=f"{trouble.text}, and {own.text}") if own is not None and known else trouble
     changed = find_change(server, client, failure.span, context)
     if changed is not None:
-        return replace(changed, confidence=CHANGED_CONFIDENCE)
+        return adjust_trouble(changed, "changed_server_rejects")
     if not has_worked(client, failure.span):
         return None
-    what = "its credentials" if failure.kind is FailureKind.DENIED else "what it holds"
-    text = f"answered well before; {what} probably changed there since"
-    return PeerTrouble(id="dependency_changed", text=text, confidence=CHANGED_CONFIDENCE)
-
-
-CAUSES = {
-    "dependency_refuses_work": "the server that it asks says that it is full, sealed, starting, or takes no more "
-    "connections",
-}
-"""Cause id → when it is given, for the docs."""
+    is_denied = failure.kind is FailureKind.DENIED
+    return PeerTrouble.known(server, "dependency_changed.credentials" if is_denied else "dependency_changed")

@@ -5,14 +5,14 @@ from datetime import datetime
 
 import re2
 
-from bcon_exporter.diagnosis.finding import Finding, quote
+from bcon_exporter.catalogue.causes import known_cause, known_step
+from bcon_exporter.diagnosis.finding import Finding, likely, quote
 from bcon_exporter.diagnosis.log_events import LogEvent, template_of
 from bcon_exporter.model.container_facts import ContainerFacts, LogLine
-from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
+from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.quantities import show_count, show_duration, show_times
 from bcon_exporter.model.signatures import SuggestionText
 
-CONFIDENCE = 0.4
 _SHOWN_CHARS = 4096
 """So many characters of a line are searched for an exception and a place in the source."""
 _EXCEPTION = re2.compile(
@@ -41,15 +41,14 @@ def explain_by_shape(events: Sequence[LogEvent], lines: Sequence[LogLine], conta
     trace = [line.text[:_SHOWN_CHARS] for line in lines[newest.index : newest.index + newest.line_count]]
     exception, place = _find_exception(trace), _find_place(trace)
     after = _began_after(events[0].at, container)
-    description = f"The program reports {_kind(exception, place)} that no signature knows: {_how_often(events)}."
-    cause = LikelyCause(
-        id="program_reports_error",
-        description=f"{description} It began {after}." if after else description,
-        confidence=CONFIDENCE,
-        evidence=tuple(dict.fromkeys(quote(text.strip()) for text in (exception, place, newest.text) if text)),
-        related_symptoms=(SymptomType.LOG_ERROR,),
+    kind, how_often = _kind(exception, place), _how_often(events)
+    cause = (
+        known_cause("program_reports_error.unknown_since", kind=kind, how_often=how_often, after=after)
+        if after
+        else known_cause("program_reports_error.unknown", kind=kind, how_often=how_often)
     )
-    return Finding(cause, tuple(_advice(place, after)))
+    evidence = tuple(dict.fromkeys(quote(text.strip()) for text in (exception, place, newest.text) if text))
+    return Finding(likely(cause, evidence, (SymptomType.LOG_ERROR,)), tuple(_advice(place, after)))
 
 
 def _kind(exception: str | None, place: str | None) -> str:
@@ -95,21 +94,6 @@ def _is_innermost_last(trace: Sequence[str]) -> bool:
 
 
 def _advice(place: str | None, after: str | None) -> list[SuggestionText]:
-    read_log = SuggestionText(
-        urgency=Urgency.SHORT_TERM,
-        action="Read the log around the first occurrence: what stands just before it is the likeliest reason.",
-        rationale="Later occurrences are often consequences of the first.",
-        check="docker logs --timestamps {name}",
-    )
-    source = SuggestionText(
-        urgency=Urgency.SHORT_TERM,
-        action="Look at the place in the source that the evidence names, with the values that the message tells.",
-        rationale="The innermost place of a trace is where the program gave up.",
-    )
-    changed = SuggestionText(
-        urgency=Urgency.SHORT_TERM,
-        action="Compare with what ran before: image, variables and mounted files.",
-        rationale=f"The error began {after}.",
-        check="docker inspect {name}",
-    )
-    return [read_log, *([source] if place else []), *([changed] if after and "image" in after else [])]
+    steps = [known_step("read_log_around")]
+    steps += [known_step("look_at_source")] if place else []
+    return [*steps, known_step("compare_with_before", after=after)] if after and "image" in after else steps

@@ -21,6 +21,12 @@ def render(text: str, numbers: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda match: numbers.get(match.group(1), match.group(0)), text)
 
 
+def render_known(text: str, numbers: Mapping[str, str]) -> str:
+    """Fill all placeholders; "" where the number of one is not known: a sentence with a hole says nothing."""
+    unknown = any(match.group(1) not in numbers for match in _PLACEHOLDER.finditer(text))
+    return "" if unknown else render(text, numbers)
+
+
 def numbers_of(container: ContainerFacts, host: HostSnapshot, thresholds: Thresholds) -> dict[str, str]:
     """Return the values of all placeholders; "unknown" where a fact was not read."""
     usage = container.usage or container.last_usage

@@ -141,7 +141,7 @@ def _tell_events(identity: str, past: Past, is_new: Callable[[datetime], bool]) 
 
 
 def _is_job(run: Run, end: ExitFacts) -> bool | None:
-    """Return True for a run with `--rm` that ended by itself, away from a terminal; else None, which is not written down.
+    """Return True for a run with `--rm` that ended by itself, away from a terminal; else None: it is not written down.
 
     A shell at a terminal ends with the code of its last command, and whoever typed that has seen it.
     """

@@ -41,19 +41,6 @@ class Category(StrEnum):
     OTHER = "other"
 
 
-class CauseText(Frozen):
-    """One possible cause, the likeliest first in its signature.
-
-    Attributes:
-        general: It says how the program failed, not why. A cause that points to another container is ranked before it.
-    """
-
-    id: str = Field(pattern=r"^[a-z][a-z0-9_]{2,59}$")
-    text: str = Field(min_length=5, max_length=300)
-    confidence: float = Field(gt=0, le=1)
-    general: bool = False
-
-
 class SuggestionText(Frozen):
     """What a person may do. `{name}` in `check` becomes the container's name; a check only reads."""
 
@@ -61,6 +48,34 @@ class SuggestionText(Frozen):
     action: str = Field(min_length=5, max_length=300)
     rationale: str = Field(min_length=5, max_length=300)
     check: str | None = Field(None, max_length=200)
+
+
+class Need(StrEnum):
+    """What must be known of a container for a cause to be said of it."""
+
+    MOUNT = "mount"
+    """It has a mount."""
+    SIGNAL = "signal"
+    """A signal ended it, by its exit code."""
+    EVENTS = "events"
+    """The engine's events tell of it."""
+
+
+class CauseText(Frozen):
+    """One possible cause, the likeliest first in its signature.
+
+    Attributes:
+        general: It says how the program failed, not why. A cause that points to another container is ranked before it.
+        needs: Without these facts it is not said.
+        steps: What to do about it.
+    """
+
+    id: str = Field(pattern=r"^[a-z][a-z0-9_]{2,59}$")
+    text: str = Field(min_length=5, max_length=300)
+    confidence: float = Field(gt=0, le=1)
+    general: bool = False
+    needs: tuple[Need, ...] = ()
+    steps: tuple[SuggestionText, ...] = ()
 
 
 class SignaturePattern(Frozen):
@@ -99,6 +114,8 @@ class Signature(Frozen):
         warnings: Whether it counts in lines that call themselves warnings: of what a program can do without, a missing
             file is mostly one.
         runbook: Address of a page that tells a person more; None for the section in docs/signatures.md.
+        causes: Each by the id of a known cause, or with words of its own.
+        suggestions: What to do; where none are given, the steps of its causes.
         yields_to: Beside a failure of these kinds in the same log, what it names is a consequence and not told.
     """
 

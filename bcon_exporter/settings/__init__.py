@@ -5,8 +5,8 @@ from bcon_exporter.settings.fields import Address, show_default
 from bcon_exporter.settings.flags import add_setting_flags
 from bcon_exporter.settings.load import current_environment, list_receivers, load_settings
 from bcon_exporter.settings.model import Settings, list_settings
-from bcon_exporter.settings.path_warnings import find_path_warnings
 from bcon_exporter.settings.sources import env_name
+from bcon_exporter.settings.warnings import find_warnings
 
 __all__ = [
     "Address",
@@ -14,7 +14,7 @@ __all__ = [
     "add_setting_flags",
     "current_environment",
     "env_name",
-    "find_path_warnings",
+    "find_warnings",
     "list_receivers",
     "list_settings",
     "load_settings",

@@ -6,10 +6,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+from pydantic.fields import FieldInfo
 from pydantic_settings import CliSettingsSource
 
 from bcon_exporter.settings.fields import Address, show_default
-from bcon_exporter.settings.model import Settings, list_settings
+from bcon_exporter.settings.model import Settings, list_settings, stage_of
 
 _WITH_COMMAS = "notify.url"
 """Addresses hold commas, and pydantic-settings joins repeated flags with them."""
@@ -39,7 +40,7 @@ def add_setting_flags(
         if dotted not in described:  # a whole section as JSON: nobody's flag
             return None
         field = described[dotted]
-        options["help"] = _help(field.description, field.default) if shown(dotted) else SUPPRESS
+        options["help"] = _help(field) if shown(dotted) else SUPPRESS
         if "action" not in options or options["action"] in ("store", "append"):
             options["metavar"] = _metavar(field.annotation)
             options.pop("choices", None)  # pydantic's own message does not quote the value
@@ -80,10 +81,11 @@ def _with_whole_texts(read: Mapping[str, Any], given: Mapping[str, Any]) -> Mapp
     return {**read, section: {**read[section], name: given[_WITH_COMMAS]}}
 
 
-def _help(description: str | None, default: object) -> str:
-    shown = show_default(default)
-    text = (description or "").replace("%", "%%")
-    return f"{text} (default: {shown})" if shown and not isinstance(default, bool) else text
+def _help(field: FieldInfo) -> str:
+    shown = show_default(field.default)
+    text = (field.description or "").replace("%", "%%")
+    text = f"{text} (default: {shown})" if shown and not isinstance(field.default, bool) else text
+    return stage_of(field).add_to(text)
 
 
 def _metavar(annotation: Any) -> str:

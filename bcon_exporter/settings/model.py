@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bcon_exporter.model.durations import write_duration
@@ -26,6 +27,7 @@ from bcon_exporter.settings.fields import (
     folder_url,
     memory_only,
 )
+from bcon_exporter.stages import EXPERIMENTAL, STABLE, Stage
 
 DEFAULT_ADDRESS = Address(host="127.0.0.1", port=19877)
 _CORE = ("core",)
@@ -292,11 +294,13 @@ def _check_toolsets(values: tuple[str, ...]) -> tuple[str, ...]:
 class McpSettings(Section):
     """Tools for AI agents, over the Model Context Protocol; needs the extra `mcp`."""
 
-    enable: bool = Field(False, description="Serve agents at /mcp where the JSON API is served")
-    toolsets: Annotated[Names, AfterValidator(_check_toolsets)] = Field(
+    enable: Annotated[bool, EXPERIMENTAL] = Field(
+        False, description="Serve agents at /mcp where the JSON API is served"
+    )
+    toolsets: Annotated[Names, AfterValidator(_check_toolsets), EXPERIMENTAL] = Field(
         _CORE, description="Which tools agents are offered: `core`, and more sets of docs/agents.md"
     )
-    structured: bool = Field(
+    structured: Annotated[bool, EXPERIMENTAL] = Field(
         False, description="Answer agents with structuredContent as well, and list an output schema with every tool"
     )
 
@@ -356,6 +360,10 @@ class Settings(BaseSettings):
         """Return where a setting was written (flag, variable, or file and line); its flag for a default."""
         return self._origins.get(dotted, f"--{dotted}")
 
+    def was_given(self, dotted: str) -> bool:
+        """Return whether a setting was written anywhere."""
+        return dotted in self._origins
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -388,6 +396,11 @@ class Settings(BaseSettings):
             msg = "thresholds.restart-quiet-seconds is longer than thresholds.restart-window-seconds"
             raise ValueError(msg)
         return self
+
+
+def stage_of(field: FieldInfo) -> Stage:
+    """Return the stage that a setting's type is annotated with; stable where it is with none."""
+    return next((mark for mark in field.metadata if isinstance(mark, Stage)), STABLE)
 
 
 def list_settings(model: type[BaseModel] = Settings, prefix: str = "") -> dict[str, Any]:

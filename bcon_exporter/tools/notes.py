@@ -42,6 +42,7 @@ from bcon_exporter.model.notes import (
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport
 from bcon_exporter.model.tool_inputs import Nothing
 from bcon_exporter.secrets.masking import safe_text
+from bcon_exporter.stages import EXPERIMENTAL
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.tool import Tool
 
@@ -380,6 +381,7 @@ WRITE_MEMORY = Tool(
     write_memory,
     works=False,
     effect="own_state",
+    stage=EXPERIMENTAL,
 )
 NOTE_TOOLS = (WRITE_MEMORY,)
 LIST_NOTES = Tool("list_notes", "All notes, those that wait first.", Nothing, NotesReport, list_notes, works=False)

@@ -18,6 +18,7 @@ from bcon_exporter.model.restart_preview import (
     RestartPreview,
     RestartServiceInput,
 )
+from bcon_exporter.stages import EXPERIMENTAL
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.fresh_snapshot import observe
 from bcon_exporter.tools.tool import Tool
@@ -182,4 +183,5 @@ RESTART_SERVICE = Tool(
     RestartPreview,
     restart_service,
     toolset="agents",
+    stage=EXPERIMENTAL,
 )

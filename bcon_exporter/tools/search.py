@@ -29,6 +29,7 @@ from bcon_exporter.search import (
 )
 from bcon_exporter.secrets.masking import safe_text
 from bcon_exporter.shipped_documents import read_documents
+from bcon_exporter.stages import EXPERIMENTAL
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.incidents import find_open
 from bcon_exporter.tools.tool import Tool
@@ -187,6 +188,7 @@ SEARCH_TOOLS = (
         works=False,
         toolset="core",
         rows="results",
+        stage=EXPERIMENTAL,
     ),
     Tool(
         "rag_search",
@@ -196,5 +198,6 @@ SEARCH_TOOLS = (
         rag_search,
         works=False,
         rows="results",
+        stage=EXPERIMENTAL,
     ),
 )

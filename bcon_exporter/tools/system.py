@@ -18,6 +18,7 @@ from bcon_exporter.model.system_status import (
     SystemStatusInput,
 )
 from bcon_exporter.model.tool_inputs import GetContainerLogsInput
+from bcon_exporter.stages import EXPERIMENTAL
 from bcon_exporter.tools.containers import get_container_logs
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.disk import get_disk_usage
@@ -168,6 +169,7 @@ READ_LOGS = Tool(
     ContainerLogs,
     read_logs,
     toolset="agents",
+    stage=EXPERIMENTAL,
     rows="entries",
 )
 SYSTEM_STATUS = Tool(
@@ -177,5 +179,6 @@ SYSTEM_STATUS = Tool(
     SystemStatus,
     system_status,
     toolset="agents",
+    stage=EXPERIMENTAL,
     timeout_seconds=240.0,
 )

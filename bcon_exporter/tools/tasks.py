@@ -22,6 +22,7 @@ from bcon_exporter.model.tasks import ScheduleTaskInput, TaskFinding, TaskReport
 from bcon_exporter.model.tool_inputs import DiagnoseAllInput
 from bcon_exporter.model.verify_report import DeploymentVerdict, ServiceVerdict, VerifyCode, VerifyReport
 from bcon_exporter.secrets.hide_in_models import hide_in_error
+from bcon_exporter.stages import EXPERIMENTAL
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.diagnosis import diagnose_all
 from bcon_exporter.tools.drift import DRIFT_WANTS, check_projects
@@ -305,6 +306,7 @@ SCHEDULE_TASK = Tool(
     schedule_task,
     works=False,
     toolset="agents",
+    stage=EXPERIMENTAL,
     effect="own_state",
     rows="findings",
     find_own_seconds=_find_watch_seconds,

@@ -8,6 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import TypeAdapter
 
 from bcon_exporter.model.base import Frozen
+from bcon_exporter.stages import STABLE, Stage
 from bcon_exporter.tools.context import Context
 
 I = TypeVar("I", bound=Frozen)  # noqa: E741 -- the input
@@ -23,8 +24,8 @@ class Tool(Generic[I]):
     """One tool, declared once: HTTP routes, commands and schemas are derived from it.
 
     Attributes:
-        name: As docs/api.md names it; part of the URL. Stable.
-        summary: One line for people and agents.
+        name: As docs/api.md names it; part of the URL.
+        summary: One line for people and agents, without its stage.
         input_model: What it accepts; everything else is refused.
         output_type: Type of the result, a model or a tuple of models.
         run: The function; raises BconError kinds only.
@@ -35,6 +36,7 @@ class Tool(Generic[I]):
         timeout_seconds: After so long an agent is told that it takes too long.
         find_own_seconds: Returns how long its input asks it to take beside that, where nothing goes on between calls.
         rows: Field of the result that lists what was found, the most important first: an agent reads it in pages.
+        stage: Stable where a tool says nothing else.
     """
 
     name: str
@@ -49,6 +51,12 @@ class Tool(Generic[I]):
     timeout_seconds: float = 30.0
     find_own_seconds: Callable[[I], float] = lambda _: 0.0
     rows: str | None = None
+    stage: Stage = STABLE
+
+    @property
+    def description(self) -> str:
+        """What it does, and what to use instead where it is deprecated."""
+        return self.stage.warn_in(self.summary)
 
     def answer(self, context: Context, request: I) -> Any:
         """Return the result, from the daemon where it is about a past that this process has no file of."""

@@ -30,6 +30,7 @@ from bcon_exporter.model.what_if import (
 )
 from bcon_exporter.secrets.cleaning import strip_controls
 from bcon_exporter.secrets.masking import MASK, safe_name, safe_text
+from bcon_exporter.stages import EXPERIMENTAL
 from bcon_exporter.tools.check import CHECK_WANTS, gather_around, hide_in_report
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.fresh_snapshot import observe
@@ -376,5 +377,6 @@ MODIFY_CONFIG = Tool(
     WhatIfReport,
     modify_config,
     toolset="agents",
+    stage=EXPERIMENTAL,
     rows="services",
 )

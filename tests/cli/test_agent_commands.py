@@ -44,13 +44,13 @@ def test_tools_are_listed_for_people(run: Run) -> None:
     code, out, _ = run("tools")
     assert code == 0
     rows = [line.split(maxsplit=2) for line in out.splitlines()]
-    assert rows == [[tool.name, tool.toolset, tool.summary] for tool in TOOLS]
+    assert rows == [[tool.name, tool.toolset, tool.stage.add_to(tool.summary)] for tool in TOOLS]
 
 
 def test_tools_are_listed_as_the_api_lists_them(run: Run) -> None:
     listed = json.loads(run("tools", "--format", "json")[1])["result"]
     assert [tool["name"] for tool in listed] == [tool.name for tool in TOOLS]
-    assert set(listed[0]) == {"name", "summary", "input_schema", "output_schema"}
+    assert set(listed[0]) == {"name", "summary", "stage", "input_schema", "output_schema"}
     core = json.loads(run("tools", "--toolsets", "core", "--select", "[].name")[1])["result"]
     assert core == [tool.name for tool in TOOLS if tool.toolset == "core"]
 

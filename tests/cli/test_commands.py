@@ -67,6 +67,32 @@ def ailing(save: Callable[[HostSnapshot], str]) -> str:
     return save(snapshot(api, BROKEN, BUSY, engine=ENGINE, desired=(SHOP,)))
 
 
+def test_a_snapshot_for_a_report_holds_little_and_says_what(run: Run, ailing: str, tmp_path: Path) -> None:
+    code, out, err = run("snapshot", "--for-report", "job", "--from-snapshot", ailing)
+
+    assert (code, [one["name"] for one in json.loads(out)["containers"]]) == (0, ["job"])
+    assert err.startswith("bcon-exporter: 1 of 3 containers, ")
+    assert "about job. The diagnosis says the same as with the whole host at hand.\n" in err
+    assert err.endswith(
+        "bcon-exporter: All else is as it was: names, images, addresses, mounts, log lines. Read it before "
+        "you publish it.\n"
+    )
+    (tmp_path / "report.json").write_text(out)
+    told = [run("diagnose", "job", "--from-snapshot", file)[1] for file in (ailing, str(tmp_path / "report.json"))]
+    assert told[0] == told[1]
+
+
+def test_a_snapshot_for_a_report_is_about_all_that_ails_where_nothing_is_named(run: Run, ailing: str) -> None:
+    out = run("snapshot", "--from-snapshot", ailing, "--for-report")[1]
+    assert [one["name"] for one in json.loads(out)["containers"]] == ["job", "busy"]
+
+
+def test_a_snapshot_for_a_report_needs_a_name_where_nothing_ails(run: Run, healthy: str) -> None:
+    code, out, err = run("snapshot", "--from-snapshot", healthy, "--for-report")
+    assert (code, out) == (2, "")
+    assert "name the container or project that the report is about" in err
+
+
 def test_diagnose_puts_the_worst_first_and_names_the_healthy(run: Run, ailing: str) -> None:
     code, out, err = run("diagnose", "--from-snapshot", ailing)
     assert code == 1

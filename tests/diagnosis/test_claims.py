@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from bcon_exporter.catalogue import load_catalogue
+from bcon_exporter.catalogue.causes import load_causes
 from bcon_exporter.diagnosis import analyze, lines_of
 from bcon_exporter.model.container_facts import ContainerFacts, Mount
 from bcon_exporter.model.findings import tell_origin
@@ -31,7 +32,7 @@ def read_table() -> dict[str, set[str]]:
 
 
 def find_sentences() -> Iterator[tuple[str, str]]:
-    """Yield file and text of every string of the code that is no docstring, of the catalogue and of the pages."""
+    """Yield place and text of every string of the code that is no docstring, of the catalogue and of the pages."""
     for path in sorted(PACKAGE.rglob("*.py")):
         tree = ast.parse(path.read_text())
         docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
@@ -41,6 +42,9 @@ def find_sentences() -> Iterator[tuple[str, str]]:
     for signature in load_catalogue().signatures:
         texts = [cause.text for cause in signature.causes] + [step.action for step in signature.suggestions]
         yield from (("catalogue", text) for text in [signature.explanation, *texts])
+    for name, said in load_causes().texts.items():
+        if not any(said.text == cause.text for signature in load_catalogue().signatures for cause in signature.causes):
+            yield f"causes/{name}", " ".join((said.text, *(f"{step.action} {step.rationale}" for step in said.steps)))
     for template in sorted(PACKAGE.rglob("*.html")):
         yield template.relative_to(PACKAGE).as_posix(), template.read_text()
 

@@ -53,3 +53,14 @@ def test_the_most_frequent_kind_comes_first() -> None:
 def test_groups_beyond_the_shown_are_counted() -> None:
     report = look(*(f"ERROR job {chr(97 + one % 26)}{chr(97 + one // 26)} broke" for one in range(60)))
     assert (len(report.events), report.events_left_out) == (50, 10)
+
+
+def test_no_advice_has_a_hole_where_a_number_of_a_container_would_stand() -> None:
+    """Of every signature that the catalogue has, by a line of its own."""
+    advised = 0
+    for signature in CATALOGUE.signatures:
+        for pattern in signature.patterns:
+            for suggestion in look(*pattern.matches).suggestions:
+                advised += 1
+                assert "{" not in f"{suggestion.action} {suggestion.rationale}", signature.id
+    assert advised > 200

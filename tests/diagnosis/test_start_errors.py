@@ -111,8 +111,9 @@ def test_every_kind_is_found_by_its_words_and_has_a_check_that_only_reads() -> N
 
     assert len({kind.cause.id for kind in START_ERRORS}) == len(START_ERRORS)
     for kind in START_ERRORS:
-        assert kind.suggestion.check is not None
-        assert kind.suggestion.check.startswith(reading)
+        (step,) = kind.cause.steps
+        assert step.check is not None
+        assert step.check.startswith(reading)
 
 
 def test_only_the_beginning_of_an_endless_message_is_read() -> None:

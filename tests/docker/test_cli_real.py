@@ -110,11 +110,16 @@ def test_a_snapshot_of_the_host_replays_without_it(run: Commands, engine: TestEn
     engine.docker("run", "-d", "--name", "crash", engine.image, "sh", "-c", "exit 3")
     wait_until(lambda: engine.docker("ps", "-aq", "--filter", "exited=3").split(), "the crash")
     file = tmp_path / "host.json"
+    report = tmp_path / "report.json"
     assert run("snapshot", "--output", str(file)).returncode == 0
+    part = run("snapshot", "--for-report", "crash", "--output", str(report))
+    assert part.returncode == 0
+    assert "about crash. The diagnosis says the same as with the whole host at hand.\n" in part.stderr
     engine.docker("rm", "-f", "crash")
-    replayed = run("diagnose", "--from-snapshot", str(file), "--format", "json")
-    assert replayed.returncode == 1
-    assert [one["container_name"] for one in json.loads(replayed.stdout)["result"]["summaries"]] == ["crash"]
+    for snapshot in (file, report):
+        replayed = run("diagnose", "--from-snapshot", str(snapshot), "--format", "json")
+        assert replayed.returncode == 1
+        assert [one["container_name"] for one in json.loads(replayed.stdout)["result"]["summaries"]] == ["crash"]
 
 
 def test_a_hung_engine_fails_in_time_with_one_line(run: Commands, engine: TestEngine) -> None:

@@ -2,8 +2,9 @@
 
     python -m tests.incidents_bench [NAME…] [--together N] [--beside CHECKOUT] [--seen FILE] [--delay [FAILURE…]]
 
-NAME: a case, a part (cases, cases_page, cases_second_page), a kind (cascade, pair, quiet) or a file. `--beside` lets another version of
-the exporter watch the same engine with its own rules, and counts its messages. `--seen` keeps what was told, as JSON.
+NAME: a case, a part (cases, cases_page, cases_second_page), a kind (cascade, pair, quiet) or a file. `--beside` lets
+another version of the exporter watch the same engine with its own rules, and counts its messages. `--seen` keeps what
+was told, as JSON.
 `--delay` measures `make notify-delay` meanwhile, on the same engine, with an exporter that judges its projects alone.
 """
 

@@ -351,7 +351,7 @@ def dirty_host() -> Context:
     )  # fmt: skip
     alerts = (
         Alert(name="BconContainerOomKilled", severity="critical", state="firing", labels={"container": "shop-db-1", "project": "shop", "service": "db"}, annotations={"summary": "shop-db-1 on attic was killed for want of memory", "runbook_url": "https://example.org/runbooks/BconContainerOomKilled.md"}, since=ago(40), fired_at=ago(20)),
-        Alert(name="BconDrift", severity="warning", state="pending", labels={"project": "cloud", "service": "redis"}, annotations={"summary": "redis of cloud has left its Compose files"}, since=ago(hours=2)),
+        Alert(name="BconConfigDrift", severity="warning", state="pending", labels={"project": "cloud", "service": "redis"}, annotations={"summary": "redis of cloud has left its Compose files"}, since=ago(hours=2)),
     )  # fmt: skip
     containers = (*shop(), *trouble(), *well("bots", "telegram"), *HOMELAB)
     return stage_context(

@@ -2,7 +2,7 @@
 
     python -m tests.promises           all rows, in their long forms
     python -m tests.promises F1,S4     some rows; the document keeps what it says of the others
-    TEST_SOAK= TEST_FUZZ= …            short forms, as in `make test`
+    TEST_SOAK= TEST_FUZZ= TEST_NIGHTLY= …            short forms, as in `make test`
 
 Ends with 1 when a row was not shown.
 """
@@ -65,7 +65,7 @@ def run_tests(rows: Sequence[str], arguments: Sequence[str]) -> tuple[list[Shown
                 ),
                 *(f"--rows={','.join(rows)}", f"--promises-to={target}", *arguments),
             ]
-            environ = {"TEST_SOAK": "1", "TEST_FUZZ": "1", **os.environ, "TEST_ENGINE": "required"}
+            environ = {"TEST_SOAK": "1", "TEST_FUZZ": "1", "TEST_NIGHTLY": "1", **os.environ, "TEST_ENGINE": "required"}
             code = subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode
             failed = failed or code not in (0, NONE_COLLECTED)
             shown += read_shown(target)

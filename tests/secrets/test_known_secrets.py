@@ -215,6 +215,24 @@ def test_what_thousands_of_containers_hold_takes_little_memory_also_while_their_
     assert int(done.stdout) < 28 * 1024, "KiB"
 
 
+MANY_EXPRESSIONS = """
+from bcon_exporter.secrets.suspect_lines import find_suspect_lines
+
+before = peak()
+for container in range(1000):
+    held = frozenset(f"aB3{container:04d}-{number:02d}-xYz9Qw" for number in range(25))
+    assert find_suspect_lines(["some words"], held) == []
+print(peak() - before)
+"""
+
+
+@pytest.mark.integration
+def test_of_the_expressions_of_many_containers_the_newest_are_kept() -> None:
+    """All of them take 30 MB, those that are kept 7."""
+    done = subprocess.run([sys.executable, "-c", PEAK + MANY_EXPRESSIONS], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 16 * 1024, "KiB"
+
+
 def test_hiding_is_idempotent_and_cheap_without_secrets() -> None:
     text = f"tried {PASSWORD}"
     once = known(PASSWORD).hide(text)

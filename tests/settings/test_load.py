@@ -9,7 +9,7 @@ import pytest
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.settings import Settings, add_setting_flags, env_name, list_settings, load_settings
 from bcon_exporter.settings.load import ROOT_STATE_FILE, default_state_file
-from bcon_exporter.settings.path_warnings import find_path_warnings
+from bcon_exporter.settings.warnings import find_warnings
 from tests.table_rows import table
 
 SECRET = "hunter2-very-secret"
@@ -245,9 +245,7 @@ def test_a_wrong_alertmanager_is_refused_without_its_value(word: str, said: str)
 
 def test_a_path_that_cannot_be_looked_at_is_doubted_and_no_defect(tmp_path: Path) -> None:
     beyond = tmp_path / ("x" * 300)  # no name can be so long; a folder that may not be entered raises alike
-    doubts = find_path_warnings(
-        load(f"--state.path={beyond}", f"--compose.roots={beyond}", f"--compose.files={beyond}")
-    )
+    doubts = find_warnings(load(f"--state.path={beyond}", f"--compose.roots={beyond}", f"--compose.files={beyond}"))
 
     assert doubts == (f"compose.roots: {beyond} does not exist here", f"compose.files: {beyond} does not exist here")
 

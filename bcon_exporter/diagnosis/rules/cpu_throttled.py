@@ -1,10 +1,10 @@
 """cpu_throttled: the container hits its CPU quota in many periods, though its use looks low."""
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Measured, SymptomRule, Verdict, unknown
 from bcon_exporter.diagnosis.usage_in_words import in_percent
 from bcon_exporter.model.container_facts import ContainerFacts
-from bcon_exporter.model.findings import Severity, SymptomType, Urgency
-from bcon_exporter.model.signatures import CauseText, SuggestionText
+from bcon_exporter.model.findings import Severity, SymptomType
 
 THROTTLED = SymptomType.CPU_THROTTLED
 
@@ -24,17 +24,7 @@ def _judge(case: Case) -> Verdict:
 
 
 def _advise(_case: Case) -> Advice:
-    return Advice(
-        causes=(CauseText(id="cpu_limit_too_low", text="The CPU quota is too low for its bursts.", confidence=0.8),),
-        suggestions=(
-            SuggestionText(
-                urgency=Urgency.SHORT_TERM,
-                action="Raise the CPU limit, or give the program fewer threads.",
-                rationale="It used {cpu_facts}: it wants more than its quota at times, however low the mean is.",
-                check="docker inspect -f '{{.HostConfig.NanoCpus}} {{.HostConfig.CpuQuota}}' {name}",
-            ),
-        ),
-    )
+    return Advice(causes=(known_cause("cpu_limit_too_low"),))
 
 
 def _throttled_ratio(container: ContainerFacts) -> float | None:
@@ -55,6 +45,5 @@ RULE = SymptomRule(
     description="Throttled in more than thresholds.throttled_ratio of the CPU periods of the window.",
     conditions=(("held back by its CPU quota in more than {throttled_ratio} of all periods", Severity.WARNING),),
     unknown_when="with a quota and fewer than two samples",
-    causes=("cpu_limit_too_low",),
     source="docs/symptoms.md#cpu_throttled; CPU percent looks low while most periods are throttled",
 )

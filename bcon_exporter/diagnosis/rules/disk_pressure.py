@@ -1,12 +1,12 @@
 """disk_pressure: the log reports a full, read-only or over-quota disk, or a file system it writes to is nearly full."""
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.log_rule import LOG_AGES, judge_log, log_is_relevant
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.diagnosis.usage_in_words import in_bytes, in_percent
 from bcon_exporter.model.container_facts import DiskFacts
-from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
+from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 from bcon_exporter.model.quantities import show_count
-from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 DISK = SymptomType.DISK_PRESSURE
 
@@ -40,27 +40,18 @@ def _advise(case: Case) -> Advice:
         return Advice()
     worst = max(full, key=lambda disk: disk.used_ratio)
     engine = case.host.engine
-    if engine is not None and worst.path == engine.root_dir:
-        cause = CauseText(
-            id="docker_root_full",
-            text="The file system below the engine's root is nearly full: all containers, images and logs share it.",
-            confidence=0.85,
-        )
-        return Advice(causes=(cause,), suggestions=(_freeing(worst, "docker system df -v"),))
-    cause = CauseText(id="volume_full", text="A file system that it writes to is nearly full.", confidence=0.8)
-    return Advice(causes=(cause,), suggestions=(_freeing(worst, "df -h"),))
+    is_root = engine is not None and worst.path == engine.root_dir
+    return Advice(causes=(known_cause("docker_root_full" if is_root else "volume_full", **_space_of(worst)),))
 
 
-def _freeing(disk: DiskFacts, check: str) -> SuggestionText:
-    free = in_bytes(round(disk.total_bytes * (1 - disk.used_ratio)))
+def _space_of(disk: DiskFacts) -> dict[str, str]:
     others = len(set(disk.containers)) - 1
-    shared = f"; {show_count(others, 'more container')} write to it" if others > 0 else ""
-    return SuggestionText(
-        urgency=Urgency.IMMEDIATE,
-        action="Free or enlarge the file system before writes fail.",
-        rationale=f"{in_percent(disk.used_ratio)} of {in_bytes(disk.total_bytes)} used, {free} free{shared}.",
-        check=check,
-    )
+    return {
+        "used": in_percent(disk.used_ratio),
+        "total": in_bytes(disk.total_bytes),
+        "free": in_bytes(round(disk.total_bytes * (1 - disk.used_ratio))),
+        "shared": f"; {show_count(others, 'more container')} write to it" if others > 0 else "",
+    }
 
 
 RULE = SymptomRule(
@@ -85,9 +76,5 @@ RULE = SymptomRule(
     ),
     ages=LOG_AGES,
     unknown_when="when the log could not be read and no file system is known to be full",
-    causes=(
-        "docker_root_full",
-        "volume_full",
-    ),
     source="docs/symptoms.md#disk_pressure",
 )

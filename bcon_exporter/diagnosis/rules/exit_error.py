@@ -2,13 +2,14 @@
 
 from datetime import timedelta
 
+from bcon_exporter.catalogue.causes import known_cause, known_step
 from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
 from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.last_exit import KEEPS_RUNNING, EndKind, ended_by_oom, last_crash
 from bcon_exporter.diagnosis.rule import PRESENT, Advice, Case, Hysteresis, SymptomRule, Verdict, missing_facts, unknown
 from bcon_exporter.diagnosis.usage_in_words import in_bytes, lasted
 from bcon_exporter.model.container_facts import ContainerState
-from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
+from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 from bcon_exporter.model.lifecycle import ExitFacts
 from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.signatures import CauseText, SuggestionText
@@ -148,14 +149,14 @@ def _last_lines(case: Case, end: ExitFacts | None) -> tuple[str, ...]:
 def _advise(case: Case) -> Advice:
     ending, container = case.ending, case.container
     if container.state is ContainerState.DEAD:
-        return Advice(causes=(_NOT_REMOVED,), suggestions=(_FIND_WHAT_HOLDS_IT,))
+        return Advice(causes=(known_cause("removal_failed"),))
     if ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN):
         was_forced = ending.exit is not None and ending.exit.forced
-        return Advice(causes=(_STOP_SIGNAL_IGNORED,), suggestions=(_HANDLE_THE_SIGNAL,)) if was_forced else Advice()
+        return Advice(causes=(known_cause("stop_signal_ignored"),)) if was_forced else Advice()
     if ending.kind is EndKind.LEFT_DOWN:
         return Advice()  # not_started_again tells why
     if _was_killed(case):
-        return Advice(causes=(_KILLED,), suggestions=(_FIND_THE_KILLER,))
+        return Advice(causes=(known_cause("killed_from_outside"),))
     if container.error or container.state is ContainerState.CREATED:
         return Advice()  # it never ran: start_failed tells why
     return Advice(causes=_causes(case), suggestions=() if case.looping else _suggestions(case))
@@ -166,7 +167,7 @@ def _causes(case: Case) -> tuple[CauseText, ...]:
     crash = case.ending.exit or last_crash(case.container)
     code = case.ending.exit_code if case.ending.exit_code is not None else crash.exit_code if crash else None
     given_up = (_given_up(case, code),) if case.down_for_good else ()
-    given_up = (*given_up, _PROBABLY_OOM) if case.may_be_oom else given_up
+    given_up = (*given_up, known_cause("memory_limit_too_low.probable")) if case.may_be_oom else given_up
     if not code or ended_by_oom(case.container, crash):
         return given_up
     return (*given_up, cause_of_exit(code))
@@ -174,70 +175,13 @@ def _causes(case: Case) -> tuple[CauseText, ...]:
 
 def _given_up(case: Case, code: int | None) -> CauseText:
     last = "" if code is None else f", the last time with code {explain_exit(code)}"
-    return CauseText(
-        id="restarts_used_up",
-        text=f"It failed at each start until its restarts were used up ({case.container.restart_policy}){last}.",
-        confidence=0.55,
-        general=True,
-    )
+    return known_cause("restarts_used_up", policy=case.container.restart_policy, last=last)
 
 
 def _suggestions(case: Case) -> tuple[SuggestionText, ...]:
     if case.has_advice_from_log or ended_by_oom(case.container, case.ending.exit or last_crash(case.container)):
         return ()
-    return (_READ_THE_LOG,) if "logs" not in case.container.unread else (_MAKE_LOGS_READABLE,)
-
-
-_NOT_REMOVED = CauseText(
-    id="removal_failed",
-    text="Its files were in use when it was to be removed, by a mount in another place.",
-    confidence=0.7,
-)
-_FIND_WHAT_HOLDS_IT = SuggestionText(
-    urgency=Urgency.SHORT_TERM,
-    action="Find the process or container that holds its files, then remove it once more.",
-    rationale="A dead container cannot be started; its name stays taken until it is gone.",
-    check="docker inspect -f '{{.State.Dead}} {{.State.Error}}' {name}",
-)
-_MAKE_LOGS_READABLE = SuggestionText(
-    urgency=Urgency.SHORT_TERM,
-    action="Give it a log driver that can be read (json-file, local, journald) beside or instead of its own.",
-    rationale="Exit code {exit_code}; with log driver {log_driver} nobody can read here what it said last.",
-    check="docker inspect -f '{{.HostConfig.LogConfig.Type}}' {name}",
-)
-_STOP_SIGNAL_IGNORED = CauseText(
-    id="stop_signal_ignored",
-    text="The main process does not act on the stop signal, or needs longer than it is given.",
-    confidence=0.85,
-)
-_HANDLE_THE_SIGNAL = SuggestionText(
-    urgency=Urgency.LONG_TERM,
-    action="Let the main process handle the stop signal (exec form of the command, `init: true`), or give it longer.",
-    rationale="Every stop and every deployment waits for the time-out, and work in hand is lost.",
-    check="docker inspect -f '{{.Config.StopSignal}} {{.Path}} {{.Args}}' {name}",
-)
-_PROBABLY_OOM = CauseText(
-    id="memory_limit_too_low",
-    text="The kernel's OOM killer probably ended it at its memory limit; no event tells.",
-    confidence=0.65,
-)
-_KILLED = CauseText(
-    id="killed_from_outside",
-    text="Somebody killed it through the engine (docker kill), without a stop signal before.",
-    confidence=0.95,
-)
-_FIND_THE_KILLER = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Find out who or what killed it, and start it again if it is needed.",
-    rationale="A kill loses what the program had not written yet; `docker stop` asks first.",
-    check="docker events --since 24h --until 0s --filter container={name} --filter event=kill",
-)
-_READ_THE_LOG = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Read the last lines of its log and what the engine says about the exit.",
-    rationale="Exit code {exit_code}, restart policy {restart_policy}.",
-    check="docker logs --tail 100 {name}",
-)
+    return (known_step("read_log_of_exit" if "logs" not in case.container.unread else "make_logs_readable"),)
 
 
 RULE = SymptomRule(
@@ -261,12 +205,5 @@ RULE = SymptomRule(
     "first looked at; info for an old exit that nothing wants undone, for a requested stop that needed SIGKILL, and "
     "for codes that a stop leaves behind (130, 143, its own stop signal's) when no event tells who ended it",
     unknown_when=f"without an exit code, and for {TOLD_WITHIN_SECONDS} s after an end that no event tells of yet",
-    causes=(
-        "memory_limit_too_low",
-        "restarts_used_up",
-        "removal_failed",
-        "stop_signal_ignored",
-        "killed_from_outside",
-    ),
     source="docs/symptoms.md#exit_error; one-shots that ended with 0 are done (docker/compose)",
 )

@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict, missing_facts, unknown
-from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.model.lifecycle import HEALTH_EVENTS_KEPT
-from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 FLAPPING = SymptomType.HEALTH_FLAPPING
 WINDOW = timedelta(hours=1)
@@ -28,22 +28,7 @@ def _judge(case: Case) -> Verdict:
 
 
 def _advise(_case: Case) -> Advice:
-    return Advice(
-        causes=(
-            CauseText(
-                id="health_check_too_tight", text="The probe's time-out or retries are too tight.", confidence=0.5
-            ),
-            CauseText(id="service_overloaded", text="The service is overloaded from time to time.", confidence=0.4),
-        ),
-        suggestions=(
-            SuggestionText(
-                urgency=Urgency.SHORT_TERM,
-                action="Compare the times of the changes with its load and its log.",
-                rationale="It used {cpu_facts}; a probe may take {health_timeout}. {memory_facts}.",
-                check="docker inspect -f '{{json .State.Health}}' {name}",
-            ),
-        ),
-    )
+    return Advice(causes=(known_cause("health_check_too_tight"), known_cause("service_overloaded")))
 
 
 RULE = SymptomRule(
@@ -58,9 +43,5 @@ RULE = SymptomRule(
     description="thresholds.flap_count changes between healthy and unhealthy or more within an hour.",
     conditions=(("{flap_count} changes between healthy and unhealthy within an hour", Severity.WARNING),),
     unknown_when="without history",
-    causes=(
-        "health_check_too_tight",
-        "service_overloaded",
-    ),
     source="docs/symptoms.md#health_flapping",
 )

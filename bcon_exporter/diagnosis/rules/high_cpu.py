@@ -1,10 +1,10 @@
 """high_cpu: the container uses most of the CPU that it may use."""
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Measured, SymptomRule, Verdict, unknown
 from bcon_exporter.diagnosis.usage_in_words import in_percent
 from bcon_exporter.model.container_facts import ContainerFacts
-from bcon_exporter.model.findings import Severity, SymptomType, Urgency
-from bcon_exporter.model.signatures import CauseText, SuggestionText
+from bcon_exporter.model.findings import Severity, SymptomType
 
 
 def _judge(case: Case) -> Verdict:
@@ -19,20 +19,7 @@ def _judge(case: Case) -> Verdict:
 
 
 def _advise(_case: Case) -> Advice:
-    return Advice(
-        causes=(
-            CauseText(id="cpu_busy", text="A busy loop or more work than usual.", confidence=0.6),
-            CauseText(id="cpu_limit_too_low", text="It may use too little CPU for its work.", confidence=0.4),
-        ),
-        suggestions=(
-            SuggestionText(
-                urgency=Urgency.SHORT_TERM,
-                action="Compare the load with the work that it did at that time.",
-                rationale="It used {cpu_facts} over the last minute.",
-                check="docker stats --no-stream {name}",
-            ),
-        ),
-    )
+    return Advice(causes=(known_cause("cpu_busy"), known_cause("cpu_limit_too_low.possible")))
 
 
 def _cpu_ratio(container: ContainerFacts) -> float | None:
@@ -55,9 +42,5 @@ RULE = SymptomRule(
         ("CPU above {cpu_ratio} of what the container may use, mean of {usage_window_seconds}", Severity.WARNING),
     ),
     unknown_when="with fewer than two samples, or when usage is stale",
-    causes=(
-        "cpu_busy",
-        "cpu_limit_too_low",
-    ),
     source="docs/symptoms.md#high_cpu",
 )

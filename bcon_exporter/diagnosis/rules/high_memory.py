@@ -1,10 +1,10 @@
 """high_memory: the working set is near the container's limit, or the host's memory where it has none."""
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Measured, SymptomRule, Verdict, unknown
 from bcon_exporter.diagnosis.usage_in_words import in_bytes, in_percent
 from bcon_exporter.model.container_facts import ContainerFacts, UsageFacts
-from bcon_exporter.model.findings import Severity, SymptomType, Urgency
-from bcon_exporter.model.signatures import CauseText, SuggestionText
+from bcon_exporter.model.findings import Severity, SymptomType
 
 
 def _judge(case: Case) -> Verdict:
@@ -38,19 +38,7 @@ def held_ratio(usage: UsageFacts) -> float | None:
 
 def _advise(_case: Case) -> Advice:
     return Advice(
-        causes=(
-            CauseText(id="memory_near_limit", text="The limit leaves little room for its work.", confidence=0.5),
-            CauseText(id="memory_by_design", text="A heap or cache that fills its share by design.", confidence=0.4),
-            CauseText(id="memory_leak", text="It keeps more and more memory.", confidence=0.3),
-        ),
-        suggestions=(
-            SuggestionText(
-                urgency=Urgency.SHORT_TERM,
-                action="See whether memory still grows; if so raise the limit or find what keeps it.",
-                rationale="{memory_facts}, {oom_kills_hour} in the last hour; the kernel kills above the limit.",
-                check="docker stats --no-stream {name}",
-            ),
-        ),
+        causes=(known_cause("memory_near_limit"), known_cause("memory_by_design"), known_cause("memory_leak.growing"))
     )
 
 
@@ -73,10 +61,5 @@ RULE = SymptomRule(
     "of the host's memory without one.",
     conditions=(("memory above {memory_ratio} of its limit, or of the host's memory without one", Severity.WARNING),),
     unknown_when="when memory could not be read, or is stale",
-    causes=(
-        "memory_near_limit",
-        "memory_by_design",
-        "memory_leak",
-    ),
     source="docs/symptoms.md#high_memory",
 )

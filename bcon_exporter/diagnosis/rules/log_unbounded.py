@@ -1,9 +1,9 @@
 """log_unbounded: nothing bounds its log file, which is large already or fills the disk soon."""
 
+from bcon_exporter.catalogue.causes import known_cause, known_step
 from bcon_exporter.diagnosis.rule import Advice, Case, Hysteresis, SymptomRule, Verdict, unknown
-from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.model.quantities import show_duration, show_size
-from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 UNBOUNDED = SymptomType.LOG_UNBOUNDED
 LOOKED_AHEAD_SECONDS = 86_400
@@ -64,35 +64,10 @@ def _free_bytes(case: Case) -> int | None:
 
 
 def _advise(case: Case) -> Advice:
-    bound = SuggestionText(
-        urgency=Urgency.SHORT_TERM,
-        action=_BOUND_IN_FILE if case.container.compose is not None else _BOUND_ELSEWHERE,
-        rationale="It keeps the log settings that it was created with. The driver local bounds its log by itself.",
-        check="docker inspect -f '{{json .HostConfig.LogConfig}}' {name}",
-    )
+    bound = known_step("bound_log_in_file" if case.container.compose is not None else "bound_log")
     if _seconds_until_full(case) is None:
         return Advice(suggestions=(bound,))
-    return Advice(causes=(_NOT_ROTATED,), suggestions=(_EMPTY, bound))
-
-
-# Sure as it is, it explains nothing else that is wrong with a container: it stands behind what does.
-_NOT_ROTATED = CauseText(
-    id="log_not_rotated", text="The log driver json-file keeps all that is ever written.", confidence=0.3
-)
-_BOUND_IN_FILE = (
-    'Give its service in the Compose file `logging: {driver: json-file, options: {max-size: "10m", max-file: "3"}}`, '
-    "then run `docker compose up -d`, which recreates it."
-)
-_BOUND_ELSEWHERE = (
-    "Create it anew with `--log-opt max-size=10m --log-opt max-file=3`; for all that will be created, put "
-    '`"log-opts": {"max-size": "10m", "max-file": "3"}` into /etc/docker/daemon.json and restart the engine.'
-)
-_EMPTY = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Empty its log file now, as root: `truncate -s 0 FILE`. The container goes on meanwhile.",
-    rationale="A full disk stops everything on this host that writes.",
-    check="docker inspect -f '{{.LogPath}}' {name}",
-)
+    return Advice(causes=(known_cause("log_not_rotated"),), suggestions=(known_step("empty_log"), bound))
 
 
 RULE = SymptomRule(
@@ -115,6 +90,5 @@ RULE = SymptomRule(
     ),
     unknown_when="when the log file cannot be seen, as from within a container that does not have it mounted, or by "
     "another user than root; without the disk's free space, or before growth is known, only its size is judged",
-    causes=("log_not_rotated",),
     source="docs/symptoms.md#log_unbounded; moby keeps all by default, and a full disk stops every container",
 )

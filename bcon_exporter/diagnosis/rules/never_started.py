@@ -2,14 +2,14 @@
 
 from datetime import datetime, timedelta
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.last_exit import is_wanted
 from bcon_exporter.diagnosis.peers import dependencies_of
 from bcon_exporter.diagnosis.rule import Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
-from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.model.hooks import describe_failure, describe_hook, find_failed, is_hook
 from bcon_exporter.model.quantities import show_duration
-from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 ORCHESTRATED_SECONDS = 120
 _COMPLETED, _HEALTHY = "service_completed_successfully", "service_healthy"
@@ -81,21 +81,7 @@ def _has_failed(condition: str, dependency: ContainerFacts, since: datetime) -> 
 
 
 def _advise(_case: Case) -> Advice:
-    return Advice(
-        causes=(
-            CauseText(
-                id="not_started_yet", text="A dependency it waits for failed, or it was only created.", confidence=0.6
-            ),
-        ),
-        suggestions=(
-            SuggestionText(
-                urgency=Urgency.SHORT_TERM,
-                action="See whether something it depends on failed; start it or take it away.",
-                rationale="Compose leaves a service in this state when its dependency does not become ready.",
-                check="docker ps -a --filter status=created",
-            ),
-        ),
-    )
+    return Advice(causes=(known_cause("not_started_yet"),))
 
 
 RULE = SymptomRule(
@@ -119,6 +105,5 @@ RULE = SymptomRule(
     ),
     ages="info for an old one that nothing wants running",
     unknown_when="when inspect failed",
-    causes=("not_started_yet",),
     source="docs/symptoms.md#never_started",
 )

@@ -1,13 +1,13 @@
 """not_started_again: it ran until the engine or host went down, and nothing has started it since."""
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.diagnosis.last_exit import EndKind, is_wanted
 from bcon_exporter.diagnosis.rule import Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.exit_codes import CRASHED_HOST_CODE
-from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.model.quantities import show_time
-from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 _INFERRED = 0.8
 _MADE_ANEW = ("com.docker.swarm.task.id", "io.kubernetes.pod.name")
@@ -63,26 +63,7 @@ def _facts(case: Case) -> tuple[str, ...]:
 
 def _advise(case: Case) -> Advice:
     has_crashed = case.ending.exit_code == CRASHED_HOST_CODE
-    return Advice(causes=(_ENGINE_CRASHED if has_crashed else _ENGINE_STOPPED,), suggestions=(_START_AGAIN,))
-
-
-_ENGINE_CRASHED = CauseText(
-    id="engine_crashed",
-    text="The engine or its host went down without ending it first; no restart policy started it again.",
-    confidence=0.9,
-)
-_ENGINE_STOPPED = CauseText(
-    id="engine_stopped",
-    text="It ended with the engine or its host; no restart policy started it again.",
-    confidence=0.9,
-)
-_START_AGAIN = SuggestionText(
-    urgency=Urgency.SHORT_TERM,
-    action="Start it again if it is needed, and give it a restart policy (`unless-stopped`) so that the engine does; "
-    "if it is not needed, remove it or mute it (bcon-exporter quiet).",
-    rationale="Exit code {exit_code}, restart policy {restart_policy}.",
-    check="docker inspect -f '{{.State.FinishedAt}} {{.HostConfig.RestartPolicy.Name}}' {name}",
-)
+    return Advice(causes=(known_cause("engine_crashed" if has_crashed else "engine_stopped"),))
 
 
 RULE = SymptomRule(
@@ -101,6 +82,5 @@ RULE = SymptomRule(
     conditions=(("it ended with the engine or its host and was not started again", Severity.WARNING),),
     ages="info after thresholds.exit_age_seconds where no daemon was watching then",
     unknown_when="without an exit code",
-    causes=("engine_crashed", "engine_stopped"),
     source="docs/symptoms.md#not_started_again; containers of many that do not come back after a reboot look well",
 )

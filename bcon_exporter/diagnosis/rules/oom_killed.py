@@ -2,14 +2,14 @@
 
 from datetime import datetime, timedelta
 
+from bcon_exporter.catalogue.causes import known_cause, known_step
 from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.diagnosis.last_exit import EndKind, last_crash, probably_oom
 from bcon_exporter.diagnosis.log_rule import events_showing, evidence_of, log_symptom
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict, unknown
 from bcon_exporter.diagnosis.usage_in_words import in_bytes
-from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
+from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 from bcon_exporter.model.quantities import show_count, show_duration
-from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 OOM = SymptomType.OOM_KILLED
 SAME_KILL_SECONDS = 5
@@ -182,11 +182,14 @@ def _advise(case: Case) -> Advice:
         return Advice()
     limited = case.container.limits is not None and bool(case.container.limits.memory_bytes)
     if not limited:
-        return Advice(causes=(_HOST_FULL,), suggestions=(_LIMIT_IT,))
+        return Advice(causes=(known_cause("host_memory_exhausted"),))
     lived = _lifetimes(case)
     slowly = bool(lived) and min(lived) >= LEAK_SECONDS
-    causes = (_LEAK_LIKELY, _LIMIT_POSSIBLE) if slowly and len(lived) > 1 else (_LIMIT_LIKELY, _LEAK_POSSIBLE)
-    return Advice(causes=causes, suggestions=(_RAISE, _WATCH) if slowly else (_RAISE,))
+    likely, possible = "memory_limit_too_low", "memory_leak"
+    if slowly and len(lived) > 1:
+        likely, possible = "memory_leak.steady", "memory_limit_too_low.possible"
+    watch = (known_step("watch_memory"),) if slowly else ()
+    return Advice(causes=(known_cause(likely), known_cause(possible)), suggestions=watch)
 
 
 def was_killed_by_kernel(case: Case) -> bool:
@@ -198,40 +201,6 @@ def _lifetimes(case: Case) -> list[float]:
     """Return how long the runs lasted that ended in an OOM kill."""
     lifecycle = case.container.lifecycle
     return [end.lifetime_seconds for end in (lifecycle.exits if lifecycle else ()) if end.oom and end.lifetime_seconds]
-
-
-_LIMIT_TEXT, _LEAK_TEXT = "The memory limit is below what the work needs.", "The process keeps more and more memory."
-_LIMIT_LIKELY = CauseText(id="memory_limit_too_low", text=_LIMIT_TEXT, confidence=0.85)
-_LIMIT_POSSIBLE = CauseText(id="memory_limit_too_low", text=_LIMIT_TEXT, confidence=0.5)
-_LEAK_LIKELY = CauseText(
-    id="memory_leak",
-    text="Each time it lived for hours before it was killed: memory is not given back.",
-    confidence=0.75,
-)
-_LEAK_POSSIBLE = CauseText(id="memory_leak", text=_LEAK_TEXT, confidence=0.4)
-_HOST_FULL = CauseText(
-    id="host_memory_exhausted",
-    text="It has no limit of its own: the host's memory, or that of a group above it, was exhausted.",
-    confidence=0.8,
-)
-_RAISE = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Raise the memory limit above the peak, or give it less work at once.",
-    rationale="{memory_facts}, {oom_kills_hour} in the last hour.",
-    check="docker inspect -f '{{.HostConfig.Memory}} {{.State.OOMKilled}}' {name}",
-)
-_LIMIT_IT = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Give the containers of this host memory limits whose sum fits into its memory.",
-    rationale="{memory_facts}, {oom_kills_hour} in the last hour; without limits the kernel picks its victim.",
-    check="free -m",
-)
-_WATCH = SuggestionText(
-    urgency=Urgency.LONG_TERM,
-    action="Watch memory over some days to tell a leak from growing work.",
-    rationale="A leak fills any limit; a higher one only puts the next kill off.",
-    check="docker stats --no-stream {name}",
-)
 
 
 RULE = SymptomRule(
@@ -253,10 +222,5 @@ RULE = SymptomRule(
     ages="warning, then info, once the container runs again",
     unknown_when="for a stopped container without its state flag, for one below a limit that ended with 137 while no "
     "event tells why, for a running one without history",
-    causes=(
-        "memory_limit_too_low",
-        "memory_leak",
-        "host_memory_exhausted",
-    ),
     source="docs/symptoms.md#oom_killed; State.OOMKilled is set in some of identical kills only (engine 20.10)",
 )

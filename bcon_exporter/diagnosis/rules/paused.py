@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.rule import PAUSED, Advice, Case, Hysteresis, SymptomRule, Verdict, unknown
-from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.model.quantities import show_duration
-from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 
 def _judge(case: Case) -> Verdict:
@@ -22,17 +22,7 @@ def _judge(case: Case) -> Verdict:
 
 
 def _advise(_case: Case) -> Advice:
-    return Advice(
-        causes=(CauseText(id="paused_by_hand", text="Somebody or a backup tool paused it.", confidence=0.8),),
-        suggestions=(
-            SuggestionText(
-                urgency=Urgency.SHORT_TERM,
-                action="Find out who paused it and whether it was forgotten.",
-                rationale="Its connections stay open and time out.",
-                check="docker events --since 24h --until 0s --filter container={name} --filter event=pause",
-            ),
-        ),
-    )
+    return Advice(causes=(known_cause("paused_by_hand"),))
 
 
 RULE = SymptomRule(
@@ -47,6 +37,5 @@ RULE = SymptomRule(
     description="State paused for at least thresholds.paused_seconds.",
     conditions=(("paused", Severity.WARNING),),
     unknown_when="when `paused_seconds` is above 0 and the start of the pause is unknown",
-    causes=("paused_by_hand",),
     source="docs/symptoms.md#paused",
 )

@@ -1,11 +1,11 @@
 """pids_limit: the container has nearly as many processes and threads as it may have."""
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.log_rule import events_showing, log_is_relevant, log_symptom
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Measured, SymptomRule, Verdict, unknown
 from bcon_exporter.diagnosis.usage_in_words import in_percent
 from bcon_exporter.model.container_facts import ContainerFacts
-from bcon_exporter.model.findings import Severity, SymptomType, Urgency
-from bcon_exporter.model.signatures import CauseText, SuggestionText
+from bcon_exporter.model.findings import Severity, SymptomType
 
 PIDS = SymptomType.PIDS_LIMIT
 
@@ -31,20 +31,7 @@ def _judge(case: Case) -> Verdict:
 
 
 def _advise(_case: Case) -> Advice:
-    return Advice(
-        causes=(
-            CauseText(id="pids_limit_reached", text="The pids limit is reached.", confidence=0.8),
-            CauseText(id="thread_leak", text="Processes or threads are started and never end.", confidence=0.5),
-        ),
-        suggestions=(
-            SuggestionText(
-                urgency=Urgency.IMMEDIATE,
-                action="Find what keeps starting processes; raise the pids limit only if the number is right.",
-                rationale="{pids} of {pids_limit}; above it nothing can be started, not even the health check.",
-                check="docker stats --no-stream {name}",
-            ),
-        ),
-    )
+    return Advice(causes=(known_cause("pids_limit_reached"), known_cause("thread_leak")))
 
 
 def _pids_ratio(container: ContainerFacts) -> float | None:
@@ -67,9 +54,5 @@ RULE = SymptomRule(
     description="More processes than thresholds.pids_ratio of the pids limit, or a log event that says none may start.",
     conditions=(("more processes than {pids_ratio} of its pids limit, or none may start", Severity.ERROR),),
     unknown_when="with a limit and no number of processes",
-    causes=(
-        "pids_limit_reached",
-        "thread_leak",
-    ),
     source="docs/symptoms.md#pids_limit",
 )

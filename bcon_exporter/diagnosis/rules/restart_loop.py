@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from bcon_exporter.catalogue.causes import known_cause, known_step
 from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.diagnosis.last_exit import EndKind, last_crash, recent_restarts
 from bcon_exporter.diagnosis.rule import (
@@ -16,9 +17,8 @@ from bcon_exporter.diagnosis.rule import (
 )
 from bcon_exporter.diagnosis.usage_in_words import lasted
 from bcon_exporter.model.container_facts import ContainerState
-from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
+from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 from bcon_exporter.model.quantities import show_duration
-from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 LOOP = SymptomType.RESTART_LOOP
 SHOWN = 5
@@ -152,29 +152,8 @@ def _from_count(case: Case, count: int) -> Symptom:
 
 def _advise(case: Case) -> Advice:
     codes = _exit_codes(case)
-    if codes and not any(codes):
-        cause = CauseText(
-            id="main_process_ends",
-            text="The main process ends by itself with code 0, and the restart policy starts it again.",
-            confidence=0.85,
-            general=True,
-        )
-    else:
-        cause = CauseText(
-            id="crash_loop", text="The program fails soon after each start.", confidence=0.5, general=True
-        )
-    return Advice(
-        causes=(cause,),
-        suggestions=() if case.has_advice_from_log else (_READ_THE_LOG,),
-    )
-
-
-_READ_THE_LOG = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Read the last lines before an exit; the restarts hide them quickly.",
-    rationale="{restarts_hour} within the window, up for {up}; the engine waits up to a minute between two.",
-    check="docker logs --tail 100 {name}",
-)
+    cause = known_cause("main_process_ends" if codes and not any(codes) else "crash_loop")
+    return Advice(causes=(cause,), suggestions=() if case.has_advice_from_log else (known_step("read_log_of_loop"),))
 
 
 RULE = SymptomRule(
@@ -200,9 +179,5 @@ RULE = SymptomRule(
     "90 seconds; never where its restarts are used up",
     unknown_when="when history does not reach back over the window and the engine itself has restarted it once or "
     "twice within thresholds.restart_quiet_seconds",
-    causes=(
-        "main_process_ends",
-        "crash_loop",
-    ),
     source="docs/symptoms.md#restart_loop; RestartCount begins anew with each manual start (engine 20.10)",
 )

@@ -1,10 +1,10 @@
 """slow_response: health probes near their time-out, or slow queries and upstream time-outs in the log."""
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.log_rule import judge_log, log_is_relevant
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.model.container_facts import Probe
-from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
-from bcon_exporter.model.signatures import CauseText, SuggestionText
+from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 
 SLOW = SymptomType.SLOW_RESPONSE
 PROBES = 3
@@ -43,25 +43,7 @@ def seconds_of(probe: Probe) -> float:
 def _advise(case: Case) -> Advice:
     if not _slow_probes(case):
         return Advice()
-    return Advice(
-        causes=(
-            CauseText(
-                id="slow_health_probe",
-                text="The service answers its own health check slowly.",
-                confidence=0.6,
-                general=True,
-            ),
-            CauseText(id="too_little_cpu", text="It has too little CPU for its load.", confidence=0.3),
-        ),
-        suggestions=(
-            SuggestionText(
-                urgency=Urgency.SHORT_TERM,
-                action="Look at its load before you raise the probe's time-out.",
-                rationale="It used {cpu_facts}; a probe may take {health_timeout}.",
-                check="docker inspect -f '{{json .State.Health}}' {name}",
-            ),
-        ),
-    )
+    return Advice(causes=(known_cause("slow_health_probe"), known_cause("too_little_cpu")))
 
 
 RULE = SymptomRule(
@@ -84,9 +66,5 @@ RULE = SymptomRule(
         ),
     ),
     unknown_when="when the log could not be read and the probes are quick",
-    causes=(
-        "slow_health_probe",
-        "too_little_cpu",
-    ),
     source="docs/symptoms.md#slow_response",
 )

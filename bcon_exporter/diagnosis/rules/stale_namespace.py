@@ -3,12 +3,12 @@
 from datetime import timedelta
 from typing import NamedTuple
 
-from bcon_exporter.diagnosis.peers import RESTART_SHARER, SAME_START_SECONDS
+from bcon_exporter.catalogue.causes import known_cause, known_step
+from bcon_exporter.diagnosis.peers import SAME_START_SECONDS
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
-from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.model.quantities import show_time
-from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 _JOINED = "container:"
 _NETWORK = "network"
@@ -75,20 +75,8 @@ def _advise(case: Case) -> Advice:
     stale = _find_stale(case)
     if not stale:
         return Advice()
-    return Advice(causes=(_GONE,), suggestions=(RESTART_SHARER if stale[0].owner.is_running else _RUN_OWNER,))
-
-
-_GONE = CauseText(
-    id="namespace_gone",
-    text="The namespace that it has joined is not the other container's any more: each start makes a new one.",
-    confidence=0.9,
-)
-_RUN_OWNER = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Let the container whose network it shares run again, then restart it.",
-    rationale="A container that has joined another one's network has no connection of its own.",
-    check="docker inspect -f '{{.State.StartedAt}} {{.HostConfig.NetworkMode}}' {name}",
-)
+    step = known_step("restart_sharer" if stale[0].owner.is_running else "run_namespace_owner")
+    return Advice(causes=(known_cause("namespace_gone"),), suggestions=(step,))
 
 
 RULE = SymptomRule(
@@ -104,6 +92,5 @@ RULE = SymptomRule(
     "OTHER does not run.",
     conditions=(("it runs in the namespace of an earlier start of another container", Severity.ERROR),),
     unknown_when="never: where inspect failed, it is not known to share a namespace",
-    causes=("namespace_gone",),
     source="docs/symptoms.md#stale_namespace; passteque/gluetun#641, docker/compose#8918",
 )

@@ -2,11 +2,12 @@
 
 from datetime import timedelta
 
+from bcon_exporter.catalogue.causes import known_step
 from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
 from bcon_exporter.diagnosis.last_exit import EndKind, is_wanted
 from bcon_exporter.diagnosis.log_rule import events_showing, evidence_of
 from bcon_exporter.diagnosis.rule import PAUSED, PRESENT, RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict
-from bcon_exporter.diagnosis.start_errors import UNKNOWN_START, start_error_of
+from bcon_exporter.diagnosis.start_errors import start_error_of
 from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import Severity, SymptomType
 
@@ -43,10 +44,12 @@ def _advise(case: Case) -> Advice:
     container = case.container
     kind = start_error_of(container.error) if container.error else None
     if kind is not None:
-        return Advice(causes=(kind.cause,), suggestions=(kind.suggestion,))
+        return Advice(causes=(kind.cause,))
     if container.error or container.started_at is None:
         code = container.exit_code
-        return Advice(causes=(cause_of_exit(code),) if code in START_CODES else (), suggestions=(UNKNOWN_START,))
+        return Advice(
+            causes=(cause_of_exit(code),) if code in START_CODES else (), suggestions=(known_step("read_start_error"),)
+        )
     return Advice()  # what the log shows brings its own
 
 

@@ -1,11 +1,11 @@
 """starting: the health check has not succeeded once, long after the start period."""
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict, unknown
 from bcon_exporter.model.container_facts import HealthStatus
-from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.model.quantities import show_duration
-from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 
 def _judge(case: Case) -> Verdict:
@@ -24,22 +24,7 @@ def _judge(case: Case) -> Verdict:
 
 
 def _advise(_case: Case) -> Advice:
-    return Advice(
-        causes=(
-            CauseText(
-                id="slow_start", text="It takes longer to start than its health check allows for.", confidence=0.5
-            ),
-            CauseText(id="waits_for_dependency", text="It waits for something that is not there.", confidence=0.4),
-        ),
-        suggestions=(
-            SuggestionText(
-                urgency=Urgency.SHORT_TERM,
-                action="Read its log for what it waits for; adapt start_period if it is only slow.",
-                rationale="Services that wait for its health do not start meanwhile.",
-                check="docker logs --tail 50 {name}",
-            ),
-        ),
-    )
+    return Advice(causes=(known_cause("slow_start"), known_cause("waits_for_dependency")))
 
 
 RULE = SymptomRule(
@@ -55,9 +40,5 @@ RULE = SymptomRule(
     description="Health is starting for longer than thresholds.starting_seconds beyond the start period.",
     conditions=(("still starting {starting_seconds} after its start period", Severity.WARNING),),
     unknown_when="without a start time",
-    causes=(
-        "slow_start",
-        "waits_for_dependency",
-    ),
     source="docs/symptoms.md#starting",
 )

@@ -14,6 +14,7 @@ from bcon_exporter.outputs.http.openapi_models import ERROR_RESPONSES, plain_pat
 from bcon_exporter.outputs.http.quiet_routes import add_quiet_routes
 from bcon_exporter.outputs.http.replies import STATUS_BY_CODE, extra_headers, http_error
 from bcon_exporter.outputs.http.request_threads import RenderedOnce, RequestThreads
+from bcon_exporter.outputs.http.stages import STAGES, mark_operations
 from bcon_exporter.outputs.http.tool_routes import add_tool_routes
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.envelope import error_body
@@ -51,7 +52,9 @@ def _document(api: FastAPI) -> bytes:
     from pydantic_core import to_json
 
     document = api.openapi()
-    return to_json({**document, "paths": {**plain_paths(), **document["paths"]}})
+    paths = {**plain_paths(), **document["paths"]}
+    mark_operations(paths, STAGES)
+    return to_json({**document, "paths": paths})
 
 
 async def _refuse(_request: Request, error: Any) -> Response:

@@ -58,6 +58,7 @@ class ToolDescription(Frozen):
 
     name: str
     summary: str
+    stage: str
     input_schema: dict[str, Any]
     output_schema: dict[str, Any]
 
@@ -72,7 +73,8 @@ def describe_tool(tool: Tool[Any]) -> ToolDescription:
     """Return a tool as the list of tools shows it."""
     return ToolDescription(
         name=tool.name,
-        summary=tool.summary,
+        summary=tool.description,
+        stage=tool.stage.word,
         input_schema=tool.input_schema(),
         output_schema=tool.output_schema(),
     )
@@ -158,7 +160,7 @@ def _page(summary: str, argument: str | None = None) -> dict[str, Any]:
     """Return the operation of a page; what is wrong with a request is told on a page too."""
     page = _content("text/html")
     operation = _operation(summary, dict.fromkeys(("200", "400", "404", "503"), page), _NO_USER)
-    operation["responses"]["400"]["content"] |= _ENVELOPE
+    operation["responses"]["400"]["content"] = page | _ENVELOPE
     if argument is not None:
         operation["parameters"] = [_path_parameter(argument)]
     return operation

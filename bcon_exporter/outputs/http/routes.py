@@ -11,6 +11,7 @@ from bcon_exporter.outputs.http.pages import KIND_AT, KIND_BELOW, Pages
 from bcon_exporter.outputs.http.rate_limits import RateLimits
 from bcon_exporter.outputs.http.replies import Receive, Scope, Send, http_error, send_error
 from bcon_exporter.outputs.http.request_threads import RequestThreads
+from bcon_exporter.outputs.http.stages import STAGES, Stages, announce, find_deprecated
 from bcon_exporter.outputs.http.users import Users
 from bcon_exporter.outputs.metrics import Exposition
 from bcon_exporter.tools import Context
@@ -22,6 +23,7 @@ class Site:
 
     Attributes:
         posted: Those that take POST and nothing else, by path.
+        deprecated: Addresses whose answers say so.
     """
 
     plain: dict[str, App]
@@ -29,9 +31,11 @@ class Site:
     live: LiveStreams
     api: App
     posted: dict[str, App] = field(default_factory=dict)
+    deprecated: Stages = field(default_factory=lambda: find_deprecated(STAGES))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Route one request that the gate has admitted."""
+        send = announce(self.deprecated, scope, send)
         if (posted := self.posted.get(scope["path"])) is not None:
             await _answer_post(posted, scope, receive, send)
             return

@@ -182,7 +182,7 @@ def _list_tool(tool: Tool[Any], schema: dict[str, Any], output: dict[str, Any] |
     """Return a tool as clients list it; its hints come from what it does, so they cannot lie."""
     hints = types.ToolAnnotations.model_validate(annotate(tool))
     return types.Tool(
-        name=tool.name, description=tool.summary, input_schema=schema, output_schema=output, annotations=hints
+        name=tool.name, description=tool.description, input_schema=schema, output_schema=output, annotations=hints
     )
 
 

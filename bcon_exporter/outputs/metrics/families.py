@@ -4,6 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
+from bcon_exporter.stages import EXPERIMENTAL, STABLE, Stage
+
 Kind = Literal["gauge", "counter", "info", "histogram"]
 Source = Literal["own", "diagnose", "drift"]
 CONTAINER_LABELS = ("container", "project", "service")
@@ -18,6 +20,7 @@ class Family:
         name: As it stands in the text: counters end in _total, info families in _info.
         source: "own" is live; the others come from the last scan of that name and are withheld when it is too old.
         drop_order: When the series cap is reached, families go from 1 upwards; 0 is never left out.
+        stage: Stable where a row says nothing else.
     """
 
     name: str
@@ -26,6 +29,7 @@ class Family:
     labels: tuple[str, ...] = ()
     source: Source = "own"
     drop_order: int = 0
+    stage: Stage = STABLE
 
     @property
     def base_name(self) -> str:
@@ -40,11 +44,12 @@ class Family:
     @property
     def help_text(self) -> str:
         """The text of its HELP line."""
-        return self.help if self.source == "own" else f"{self.help}; as of the last scan"
+        text = self.help if self.source == "own" else f"{self.help}; as of the last scan"
+        return self.stage.warn_in(text)
 
 
-def _own(name: str, kind: Kind, help_text: str, *labels: str) -> Family:
-    return Family(name, kind, help_text, labels)
+def _own(name: str, kind: Kind, help_text: str, *labels: str, stage: Stage = STABLE) -> Family:
+    return Family(name, kind, help_text, labels, stage=stage)
 
 
 def _container(name: str, kind: Kind, help_text: str, *labels: str, drop_order: int = 0) -> Family:
@@ -61,7 +66,14 @@ def _drift(name: str, kind: Kind, help_text: str, *labels: str) -> Family:
 
 OWN_FAMILIES: tuple[Family, ...] = (
     _own("bcon_build_info", "info", "Version of bcon-exporter", "version", "python_version"),
-    _own("bcon_address_info", "info", "Where people find its pages, and runbooks", "page", "runbooks"),
+    _own(
+        "bcon_address_info",
+        "info",
+        "Where people find its pages, and runbooks",
+        "page",
+        "runbooks",
+        stage=EXPERIMENTAL,
+    ),
     _own("bcon_up", "gauge", "1 if the last contact with the engine succeeded"),
     _own("bcon_docker_endpoint_up", "gauge", "1 if this endpoint of the engine answers", "endpoint"),
     _own("bcon_scan_success", "gauge", "1 if the last scan succeeded", "scan"),
@@ -98,6 +110,7 @@ OWN_FAMILIES: tuple[Family, ...] = (
         "gauge",
         "1 if the receiver's address can be used and the last message, if there was one, arrived",
         "receiver",
+        stage=EXPERIMENTAL,
     ),
     _own("bcon_deployment_verdict", "gauge", "1 when the project's last deployment succeeded, 0 when not", "project"),
     _own("bcon_deployment_timestamp_seconds", "gauge", "When the project's last deployment began", "project"),

@@ -132,7 +132,7 @@ def suggestion_fields(suggestions: Sequence[Suggestion], *, brief: bool = False)
 
 
 def _suggestion(suggestion: Suggestion, *, brief: bool, show_check: bool) -> Item:
-    rationale = () if brief else (plain(" "), dim(suggestion.rationale))
+    rationale = () if brief or not suggestion.rationale else (plain(" "), dim(suggestion.rationale))
     check = line(Span(suggestion.check or "", Style.COMMAND))
     return Item(line(strong(suggestion.action), *rationale), (check,) if show_check and suggestion.check else ())
 

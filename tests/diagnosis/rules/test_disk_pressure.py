@@ -100,4 +100,4 @@ def test_the_engines_own_disk_is_told_from_a_volume_with_numbers(path: str, expe
     advice = RULE.advise(case(container(), host={"disks": (disk,), "engine": engine}))
 
     assert [cause.id for cause in advice.causes] == [expected]
-    assert advice.suggestions[0].rationale == "95 % of 20 GiB used, 1 GiB free; 2 more containers write to it."
+    assert advice.steps[0].rationale == "95 % of 20 GiB used, 1 GiB free; 2 more containers write to it."
