@@ -54,6 +54,11 @@ def restart_effect_of(cause_id: str | None) -> RestartEffect:
     return causes.restarts.get(cause_id or "", causes.unknown_restart)
 
 
+def fill(text: str, fields: Mapping[str, object]) -> str:
+    """Return a text with these fields filled in; anything else in braces stays as it is."""
+    return _FIELD.sub(lambda match: str(fields.get(match.group(1), match.group(0))), text)
+
+
 def fields_of(text: str) -> frozenset[str]:
     """Return the names of the fields that a text leaves open."""
     return frozenset(_FIELD.findall(text))
@@ -142,13 +147,12 @@ def check_use(causes: Causes, signatures: Iterable[Signature]) -> None:
 
 
 def _fill_step(step: SuggestionText, fields: Mapping[str, object]) -> SuggestionText:
-    def fill(text: str) -> str:
-        return _FIELD.sub(lambda match: str(fields.get(match.group(1), match.group(0))), text)
-
     if not fields:
         return step
-    check = None if step.check is None else fill(step.check)
-    return step.model_copy(update={"action": fill(step.action), "rationale": fill(step.rationale), "check": check})
+    check = None if step.check is None else fill(step.check, fields)
+    return step.model_copy(
+        update={"action": fill(step.action, fields), "rationale": fill(step.rationale, fields), "check": check}
+    )
 
 
 def _by_id(entries: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from bcon_exporter.catalogue.causes import adjust, known_cause
+from bcon_exporter.catalogue.causes import adjust, fields_of, fill, known_cause
 from bcon_exporter.diagnosis.connectivity import UNKNOWN_PEER_CAUSES
 from bcon_exporter.diagnosis.container_lookup import ContainerLookup, host_of
 from bcon_exporter.diagnosis.evidence import (
@@ -16,7 +16,7 @@ from bcon_exporter.diagnosis.evidence import (
 )
 from bcon_exporter.diagnosis.exit_codes import signal_of
 from bcon_exporter.diagnosis.failed_connections import REJECTIONS, kind_of_signature
-from bcon_exporter.diagnosis.finding import Finding, adjusted, likely, quote
+from bcon_exporter.diagnosis.finding import Finding, adjusted, likely_cause, quote
 from bcon_exporter.diagnosis.hook_causes import find_hook_causes
 from bcon_exporter.diagnosis.image_changes import find_image_change
 from bcon_exporter.diagnosis.mounts import find_mount_causes
@@ -34,7 +34,7 @@ from bcon_exporter.diagnosis.rules import RULE_OF
 from bcon_exporter.diagnosis.server_rejections import find_refused_client, find_rejection_causes
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.diagnosis.start_errors import start_error_of
-from bcon_exporter.diagnosis.usage_in_words import numbers_of, render, render_known
+from bcon_exporter.diagnosis.usage_in_words import numbers_of
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import ADVISORY, LikelyCause, Severity, Suggestion, Symptom, SymptomType, Urgency
 from bcon_exporter.model.hysteresis import EarlierConclusion
@@ -133,7 +133,7 @@ def with_fallback_cause(conclusion: Conclusion, symptoms: Sequence[Symptom]) -> 
         return conclusion
     cause = known_cause("program_reports_error")
     evidence = log_error.evidence[:MAX_EVIDENCE]
-    return conclusion._replace(causes=(likely(cause, evidence, (SymptomType.LOG_ERROR,)),))
+    return conclusion._replace(causes=(likely_cause(cause, evidence, (SymptomType.LOG_ERROR,)),))
 
 
 def find_causes(
@@ -153,7 +153,7 @@ def find_causes(
     )
     nothing_listens = known_cause("nothing_listens")
     causes = [
-        *(likely(nothing_listens, (quote(hit.line),), (SymptomType.UNHEALTHY,)) for hit in own_probe_hits),
+        *(likely_cause(nothing_listens, (quote(hit.line),), (SymptomType.UNHEALTHY,)) for hit in own_probe_hits),
         *causes_of_hits(hits, known),
     ]
     by_rules = _advice_of_rules(case, symptoms, rules)
@@ -291,7 +291,7 @@ def _advice_of_rules(case: Case, symptoms: Sequence[Symptom], rules: Sequence[Sy
         advice = rule.advise(case).without_unknown(known)
         steps += [(tuple(cause.id for cause in advice.causes), text) for text in advice.steps]
         general.update(cause.id for cause in advice.causes if cause.general)
-        causes += [likely(cause, symptom.evidence[-MAX_EVIDENCE:], (rule.type,)) for cause in advice.causes]
+        causes += [likely_cause(cause, symptom.evidence[-MAX_EVIDENCE:], (rule.type,)) for cause in advice.causes]
     return _AdviceOfRules(causes, steps, frozenset(general))
 
 
@@ -323,7 +323,7 @@ def causes_of_hits(hits: Iterable[Hit], known: frozenset[Need] = frozenset()) ->
         known: What is known of the container; nothing of a log alone.
     """
     return [
-        likely(cause, (quote(hit.line),), (hit.signature.symptom,), host_of(hit.peer) if hit.peer else None)
+        likely_cause(cause, (quote(hit.line),), (hit.signature.symptom,), host_of(hit.peer) if hit.peer else None)
         for hit in hits
         for cause in hit.signature.causes
         if known.issuperset(cause.needs)
@@ -359,9 +359,9 @@ def suggestions_of(texts: Iterable[SuggestionText], numbers: dict[str, str]) -> 
         if text.action not in made:
             made[text.action] = Suggestion(
                 urgency=text.urgency,
-                action=render(text.action, numbers),
-                rationale=render_known(text.rationale, numbers),
-                check=render(text.check, numbers) if text.check else None,
+                action=fill(text.action, numbers),
+                rationale=fill(text.rationale, numbers) if fields_of(text.rationale) <= numbers.keys() else "",
+                check=fill(text.check, numbers) if text.check else None,
             )
     return tuple(made.values())[:MAX_SUGGESTIONS]
 

@@ -27,7 +27,7 @@ class Finding:
     points_to: str | None = None
 
 
-def likely(
+def likely_cause(
     cause: CauseText, evidence: tuple[str, ...], related: tuple[SymptomType, ...], peer: str | None = None
 ) -> LikelyCause:
     """Return a cause of the catalogue as one of a container, with what shows it.
@@ -56,7 +56,7 @@ def finding_of(
     points_to: str | None = None,
 ) -> Finding:
     """Return a finding with the steps of its cause; `points_to` is the full id of the container that it blames."""
-    return Finding(likely(cause, evidence, related, peer), cause.steps, points_to)
+    return Finding(likely_cause(cause, evidence, related, peer), cause.steps, points_to)
 
 
 def adjusted(finding: Finding, name: str) -> Finding:

@@ -6,7 +6,7 @@ from datetime import datetime
 import re2
 
 from bcon_exporter.catalogue.causes import known_cause, known_step
-from bcon_exporter.diagnosis.finding import Finding, likely, quote
+from bcon_exporter.diagnosis.finding import Finding, likely_cause, quote
 from bcon_exporter.diagnosis.log_events import LogEvent, template_of
 from bcon_exporter.model.container_facts import ContainerFacts, LogLine
 from bcon_exporter.model.findings import SymptomType
@@ -48,7 +48,7 @@ def explain_by_shape(events: Sequence[LogEvent], lines: Sequence[LogLine], conta
         else known_cause("program_reports_error.unknown", kind=kind, how_often=how_often)
     )
     evidence = tuple(dict.fromkeys(quote(text.strip()) for text in (exception, place, newest.text) if text))
-    return Finding(likely(cause, evidence, (SymptomType.LOG_ERROR,)), tuple(_advice(place, after)))
+    return Finding(likely_cause(cause, evidence, (SymptomType.LOG_ERROR,)), tuple(_advice(place, after)))
 
 
 def _kind(exception: str | None, place: str | None) -> str:

@@ -1,7 +1,6 @@
 """Puts a container's own numbers into words, for the texts of rules and signatures."""
 
 import re  # noqa: TID251 - sees texts of signatures and rules, and names of at most 255 characters
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.last_exit import recent_restarts
@@ -10,21 +9,9 @@ from bcon_exporter.model.quantities import show_count, show_duration
 from bcon_exporter.model.text_patterns import CONTAINER_PATTERN
 from bcon_exporter.model.thresholds import Thresholds
 
-_PLACEHOLDER = re.compile(r"(?<!\{)\{([a-z_]{1,40})\}(?!\})")
 _SAFE_NAME = re.compile(CONTAINER_PATTERN)
 _HOUR_SECONDS = 3600
 _UNITS = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
-
-
-def render(text: str, numbers: Mapping[str, str]) -> str:
-    """Fill `{known_name}` placeholders; anything else in braces stays as it is."""
-    return _PLACEHOLDER.sub(lambda match: numbers.get(match.group(1), match.group(0)), text)
-
-
-def render_known(text: str, numbers: Mapping[str, str]) -> str:
-    """Fill all placeholders; "" where the number of one is not known: a sentence with a hole says nothing."""
-    unknown = any(match.group(1) not in numbers for match in _PLACEHOLDER.finditer(text))
-    return "" if unknown else render(text, numbers)
 
 
 def numbers_of(container: ContainerFacts, host: HostSnapshot, thresholds: Thresholds) -> dict[str, str]:

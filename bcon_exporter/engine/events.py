@@ -23,6 +23,7 @@ from bcon_exporter.engine.scan import Deadline
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.errors import BconError
 from bcon_exporter.model.container_facts import nanoseconds_of
+from bcon_exporter.model.lifecycle import CONTAINER_ACTIONS, NETWORK_ACTIONS
 
 _log = logging.getLogger(__name__)
 _DOING = "reading events"
@@ -34,11 +35,8 @@ _QUIET_SECONDS = 600.0
 """A stream that brought nothing for so long is opened anew: the back-fill then proves that nothing was lost."""
 _FIRST_WAIT_SECONDS = 0.1
 _LONGEST_WAIT_SECONDS = 2.0
-_ACTIONS = (
-    *("create", "start", "die", "kill", "stop", "restart", "oom", "pause", "unpause", "destroy", "rename", "update"),
-    *("health_status", "connect", "disconnect", "resize"),
-    *("died", "remove"),  # Podman's names
-)
+_PODMANS_NAMES = ("died", "remove")
+_ACTIONS = sorted((*CONTAINER_ACTIONS, *NETWORK_ACTIONS, *_PODMANS_NAMES))
 _FILTERS = quote(json.dumps({"type": ["container", "network"], "event": _ACTIONS}, separators=(",", ":")))
 
 

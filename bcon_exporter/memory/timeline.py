@@ -20,7 +20,7 @@ from bcon_exporter.memory.restarts import INFERRED_RESTART, find_restarts
 from bcon_exporter.memory.runs import Run, find_runs, order_of
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.exit_codes import parse_signal
-from bcon_exporter.model.lifecycle import HEALTH_EVENTS_KEPT, ExitFacts, LifecycleEvent
+from bcon_exporter.model.lifecycle import CONTAINER_ACTIONS, HEALTH_EVENTS_KEPT, ExitFacts, LifecycleEvent
 
 EVENTS_PER_IDENTITY = 1000
 """The newest of them are kept: a crash loop of a month must not fill the disk."""
@@ -31,8 +31,7 @@ HEALTH_EVENTS_PER_IDENTITY = HEALTH_EVENTS_KEPT
 EXITS_WITH_LINES = 5
 """Of so many ends, the newest, the last lines are kept: of all, a fleet that crashes would hold hundreds of MB."""
 
-_ENGINE_ACTIONS = "create start die kill stop restart oom pause unpause destroy rename health_status resize"
-KEPT_ACTIONS = frozenset((*_ENGINE_ACTIONS.split(), INFERRED_RESTART))
+KEPT_ACTIONS = CONTAINER_ACTIONS - {"update"} | {INFERRED_RESTART}
 
 _TAKEN_AWAY = "taken away"
 """In place of "no" where the engine has counted restarts since the last start by hand (`docker update`)."""

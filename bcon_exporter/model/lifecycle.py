@@ -5,6 +5,15 @@ from dataclasses import dataclass
 from bcon_exporter.model.base import Frozen, UtcDatetime
 
 _RUN, _RUN_DIGITS, _HEX = "-run-", 12, "0123456789abcdef"
+CONTAINER_ACTIONS = frozenset(
+    (
+        *("create", "start", "die", "kill", "stop", "restart", "oom", "pause", "unpause", "destroy", "rename"),
+        *("update", "health_status", "resize"),
+    )
+)
+"""What the engine tells of a container, as far as it is read; `resize` is of the terminal at which somebody runs it."""
+NETWORK_ACTIONS = frozenset(("connect", "disconnect"))
+"""What it tells of a network and a container."""
 HEALTH_EVENTS_KEPT = 500
 """Of one container, the newest: what is counted of a check that flips all the time is a lower bound."""
 
@@ -15,8 +24,7 @@ class LifecycleEvent:
 
     Attributes:
         at: The engine's time, to the nanosecond where it gives it (kept to the microsecond).
-        action: create, start, die, kill, stop, restart, oom, pause, unpause, destroy, rename, update,
-            health_status (with `health`), connect, disconnect; resize: of the terminal at which somebody runs it.
+        action: One of `CONTAINER_ACTIONS` or `NETWORK_ACTIONS`.
         container_id: Full id.
         oneoff: Of a single run of a command or of a hook: the container is no replica of its service.
         exit_code: Of a die event.

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from bcon_exporter.catalogue import load_catalogue
+from bcon_exporter.catalogue import causes, load_catalogue
 from bcon_exporter.compose.env_files import find_defaults, parse_env_file
 from bcon_exporter.compose.failures import explain_failure
 from bcon_exporter.compose.referenced_files import find_named_files
@@ -27,7 +27,6 @@ from bcon_exporter.diagnosis import (
     mounts,
     multiline,
     start_errors,
-    usage_in_words,
 )
 from bcon_exporter.diagnosis.failed_connections import Failure, FailureKind, peer_of
 from bcon_exporter.diagnosis.log_text import lines_of
@@ -480,8 +479,8 @@ DIAGNOSIS = (
         units=("exec failed", ": not", ": ", "HTTP "),
     ),
     Row(
-        "render numbers",
-        lambda text: usage_in_words.render(text, {"name": "x"}),
+        "fill numbers in",
+        lambda text: causes.fill(text, {"name": "x"}),
         4 * KIB,
         units=("{", "{{", "{name}", "{a", "}"),
     ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import sys
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -61,7 +60,7 @@ def _draw_message(browser: Browser, host: Served, file: Path) -> Path:
         scan=host.context.scans.diagnosis,
     )
     notice = Notice(incident_id=incident.id, kind=NoticeKind.OPENED, severity=incident.severity)
-    message = wording.write("key", [(notice, incident)], incident.started_at + timedelta(seconds=30))
+    message = wording.write("key", [(notice, incident)], host.context.now())
     page = browser.new_page(viewport={"width": 520, "height": 200}, device_scale_factor=2)
     page.set_content(MESSAGE % (html.escape(message.title), html.escape(message.body)))
     page.screenshot(path=file, full_page=True)

@@ -6,32 +6,12 @@ from typing import Any
 
 from bcon_exporter.engine.parse.container import COMPOSE_LABEL
 from bcon_exporter.engine.parse.json_fields import from_epoch, get_int, get_name, get_object, get_text
-from bcon_exporter.model.lifecycle import LifecycleEvent
+from bcon_exporter.model.lifecycle import CONTAINER_ACTIONS, NETWORK_ACTIONS, LifecycleEvent
 from bcon_exporter.secrets.cleaning import clean_name
 
 # Everything else is noise: exec_* of health checks, attach, top, copy, export.
 EventKey = tuple[int, str, str, str]
 """Tells an event from all others: time in nanoseconds, what happened, to whom, and by whom."""
-_ACTIONS = frozenset(
-    (
-        *(
-            "create",
-            "start",
-            "die",
-            "kill",
-            "stop",
-            "restart",
-            "oom",
-            "pause",
-            "unpause",
-            "destroy",
-            "rename",
-            "update",
-        ),
-        "resize",
-    )
-)
-_NETWORK_ACTIONS = frozenset(("connect", "disconnect"))
 _PODMAN = {"died": "die", "remove": "destroy", "init": "", "cleanup": ""}
 
 
@@ -49,7 +29,7 @@ def parse_event(raw: Any) -> LifecycleEvent | None:
     kind = get_text(raw, "Type") or "container"
     if at is None or not action:
         return None
-    if kind == "network" and action in _NETWORK_ACTIONS:
+    if kind == "network" and action in NETWORK_ACTIONS:
         container_id = clean_name(get_text(attributes, "container") or "")
         return LifecycleEvent(at=at, action=action, container_id=container_id, name="") if container_id else None
     if kind != "container":
@@ -59,7 +39,7 @@ def parse_event(raw: Any) -> LifecycleEvent | None:
     if action == "restart" and "containerExitCode" in attributes:
         return None  # Podman tells so, before the start, what its restart policy does; Docker only what people do
     container_id = clean_name(get_text(actor, "ID") or get_text(raw, "id") or "")
-    if not container_id or (action not in _ACTIONS and action != "health_status"):
+    if not container_id or action not in CONTAINER_ACTIONS:
         return None
     health = clean_name((detail or get_text(attributes, "health_status") or "").strip())
     return _container_event(
