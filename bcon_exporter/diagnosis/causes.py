@@ -10,6 +10,7 @@ from bcon_exporter.diagnosis.evidence import (
     TimedHit,
     collect_hits,
     collect_probe_hits,
+    find_unknown_failures,
     group_failures,
     separate_own_probe_hits,
 )
@@ -21,6 +22,7 @@ from bcon_exporter.diagnosis.image_changes import find_image_change
 from bcon_exporter.diagnosis.mounts import find_mount_causes
 from bcon_exporter.diagnosis.peer_state import HostContext
 from bcon_exporter.diagnosis.peers import (
+    find_changed_peers,
     find_dependency_causes,
     find_namespace_causes,
     find_namespace_owner_trouble,
@@ -220,6 +222,7 @@ def _find_in_surroundings(
     findings += find_rejection_causes(
         [failure for failure in all_failures if failure.kind in REJECTIONS], container, lookup, context
     )
+    findings += find_changed_peers(find_unknown_failures(case), container, lookup, context)
     if container.id in context.rejecting_logins:
         client = find_refused_client(container, context.rejected_logins)
         findings += [client] if client is not None else []

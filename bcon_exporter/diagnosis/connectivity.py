@@ -1,25 +1,32 @@
 """Finds why one running container cannot reach another: an unknown name, a wrong port, localhost, no network."""
 
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+
 import re2
 
 from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.container_lookup import (
     ContainerLookup,
     Reach,
+    TakenFromNetwork,
     Target,
     bindings_of,
     host_of,
     is_address,
     is_localhost,
+    is_private_address,
     port_of,
     ports_of,
 )
 from bcon_exporter.diagnosis.failed_connections import RELATED, Failure, FailureKind, blame
 from bcon_exporter.diagnosis.finding import Finding, adjusted, finding_of, quote
-from bcon_exporter.diagnosis.peer_changes import has_worked
+from bcon_exporter.diagnosis.peer_changes import JITTER_SECONDS, SOON_SECONDS, has_worked
 from bcon_exporter.diagnosis.peer_state import READY_SECONDS, HostContext, PeerTrouble, find_trouble, lost_network
+from bcon_exporter.diagnosis.server_kinds import has_kind, is_of_kind, kind_of_server
 from bcon_exporter.diagnosis.usage_in_words import safe_name
 from bcon_exporter.model.container_facts import ContainerFacts
+from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.signatures import CauseText
 
 
@@ -41,6 +48,78 @@ def find_no_network(client: ContainerFacts, failure: Failure) -> list[Finding]:
 
 def _of_failure(cause: CauseText, failure: Failure, peer: str | None = None, points_to: str | None = None) -> Finding:
     return finding_of(cause, (quote(failure.line),), RELATED, peer, points_to)
+
+
+def find_taken_peer(
+    host: str, client: ContainerFacts, lookup: ContainerLookup, failure: Failure, context: HostContext
+) -> Finding | None:
+    """Find the container that had this name or address until it was taken from a network that the client is on."""
+    name = host.rstrip(".").strip("[]").lower()
+    by_id = {taken.container.id: taken for taken in lookup.taken_from_shared_network(client) if name in taken.names}
+    return _blame_taken(next(iter(by_id.values())), failure, context) if len(by_id) == 1 else None
+
+
+def find_unnamed_taken_peer(
+    failures: Sequence[Failure],
+    client: ContainerFacts,
+    lookup: ContainerLookup,
+    context: HostContext,
+    declared: Collection[str],
+) -> list[Finding]:
+    """Find the one container that was taken from the client's network just before it failed to connect.
+
+    For failures that name no peer. Lines that tell a kind of server must not tell another one than the container's; one
+    that names an address that no container has must tell it, or the container is a declared dependency.
+
+    Args:
+        failures: All of the client.
+        client: The container that could not connect.
+        lookup: Who was taken from which network.
+        context: Facts of the whole host.
+        declared: Ids of the containers that the client depends on.
+    """
+    if any(failure.kind in (FailureKind.REFUSED, FailureKind.ANSWERED) for failure in failures):
+        return []  # somebody must have sent that
+    firsts = [failure.span.first for failure in failures if failure.span.first is not None]
+    first = min(firsts, default=None)
+    taken = {
+        taken.container.id: taken
+        for taken in lookup.taken_from_shared_network(client)
+        if first is not None
+        and _began_after(first, taken)
+        and all(
+            _may_be_about(failure, client, taken.container, is_declared=taken.container.id in declared)
+            for failure in failures
+        )
+    }
+    if len(taken) != 1:
+        return []
+    return [adjusted(_blame_taken(only, failures[-1], context), "taken_peer_not_named") for only in taken.values()]
+
+
+def _began_after(first: datetime, taken: TakenFromNetwork) -> bool:
+    """Whether failures began after a container was taken from a network, and soon."""
+    earliest = taken.lost.seen_at - timedelta(seconds=JITTER_SECONDS)
+    return earliest <= first <= taken.lost.gone_at + timedelta(seconds=SOON_SECONDS)
+
+
+def _may_be_about(failure: Failure, client: ContainerFacts, container: ContainerFacts, *, is_declared: bool) -> bool:
+    """Whether a failure can be about a container; the client may declare that it depends on it."""
+    kind = kind_of_server(failure.line)
+    is_of_it = kind is not None and is_of_kind(container, kind) and not is_of_kind(client, kind)
+    if kind is not None and not is_of_it and has_kind(container):
+        return False
+    host = host_of(failure.peer) if failure.peer is not None else ""
+    if not is_address(host):
+        return True
+    return is_private_address(host) and not is_localhost(host) and (is_of_it or is_declared)
+
+
+def _blame_taken(taken: TakenFromNetwork, failure: Failure, context: HostContext) -> Finding:
+    peer, ago = taken.container, show_duration((context.now - taken.lost.gone_at).total_seconds())
+    network = taken.lost.network.name
+    cause = known_cause("dependency_disconnected.from_shared", peer=peer.name, network=network, ago=ago)
+    return _of_failure(cause, failure, peer.name, peer.id)
 
 
 def explain_localhost(port: int | None, client: ContainerFacts, lookup: ContainerLookup, failure: Failure) -> Finding:

@@ -17,7 +17,7 @@ from bcon_exporter.diagnosis.removed_containers import (
 )
 from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, NetworkAttachment
 from bcon_exporter.model.hooks import Hooks, group_hooks
-from bcon_exporter.model.hysteresis import Remembered
+from bcon_exporter.model.hysteresis import LostNetwork, Remembered
 
 _LOCAL = ("localhost", "127.", "::1", "[::1]", "0.0.0.0", "[::]")  # noqa: S104 - compared, not bound
 _THIS_HOST = frozenset({"host.docker.internal", "gateway.docker.internal", "host.containers.internal", "host-gateway"})
@@ -46,6 +46,15 @@ class Target:
 
     containers: tuple[ContainerFacts, ...]
     reach: Reach
+
+
+@dataclass(frozen=True, slots=True)
+class TakenFromNetwork:
+    """A container that was taken from a network; `names` are those that it had there, and its address."""
+
+    container: ContainerFacts
+    lost: LostNetwork
+    names: frozenset[str]
 
 
 class ContainerLookup:
@@ -81,6 +90,22 @@ class ContainerLookup:
     def find_renamed(self, gone: ContainerFacts) -> ContainerFacts | None:
         """Return the container that seems to be the removed one under a new name."""
         return find_renamed(gone, self._host.containers)
+
+    def taken_from_shared_network(self, client: ContainerFacts) -> list[TakenFromNetwork]:
+        """Return the containers that were taken from a network that the client is on."""
+        nets = self._nets(client) - {"none", "host"}
+        return [taken for net in sorted(nets) for taken in self._taken.get(net, ()) if taken.container.id != client.id]
+
+    @cached_property
+    def _taken(self) -> dict[str, list[TakenFromNetwork]]:
+        """Network → containers that were taken from it."""
+        taken: dict[str, list[TakenFromNetwork]] = defaultdict(list)
+        for container in self._host.containers:
+            record = self._remembered.get(container.id)
+            for lost in record.lost if record is not None else ():
+                names = frozenset({*_dns_names(container, lost.network), lost.network.ip_address or ""} - {""})
+                taken[lost.network.name].append(TakenFromNetwork(container, lost, names))
+        return taken
 
     def by_id(self, container_id: str) -> ContainerFacts | None:
         """Return the container with this full id, short id or name."""

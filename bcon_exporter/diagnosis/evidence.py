@@ -14,6 +14,7 @@ from bcon_exporter.diagnosis.failed_connections import (
     peer_of,
 )
 from bcon_exporter.diagnosis.log_events import find_events
+from bcon_exporter.diagnosis.peer_names import parse_url_host
 from bcon_exporter.diagnosis.peer_state import FailureSpan
 from bcon_exporter.diagnosis.rule import Case
 from bcon_exporter.diagnosis.signature_hits import Hit
@@ -110,6 +111,28 @@ def group_failures(timed_hits: Sequence[TimedHit]) -> list[Failure]:
             groups.setdefault((peer_of(timed_hit.hit), kind, answer), []).append(timed_hit)
     return [
         Failure(kind, peer, group[-1].hit.line, _span(group), answer) for (peer, kind, answer), group in groups.items()
+    ]
+
+
+def find_unknown_failures(case: Case) -> list[Failure]:
+    """Return the errors without a signature that name the address of a server (`http://api:8080/orders`), by host.
+
+    Of an event of several lines the last one that names an address counts: a trace ends with what went wrong.
+    """
+    lines = case.container.logs.lines if case.container.logs is not None else ()
+    spans: dict[str, tuple[str, list[datetime]]] = {}
+    for event in case.events:
+        if event.hits or not event.failed:
+            continue
+        texts = [line.text for line in lines[event.index : event.index + event.line_count] if "://" in line.text]
+        peer, text = next(((peer, text) for text in reversed(texts) if (peer := parse_url_host(text))), ("", ""))
+        if peer:
+            times = spans.get(peer, ("", []))[1]
+            times += [event.at] if event.at is not None else []
+            spans[peer] = text.strip(), times
+    return [
+        Failure(FailureKind.OTHER, peer, text, FailureSpan(min(times, default=None), max(times, default=None)))
+        for peer, (text, times) in spans.items()
     ]
 
 

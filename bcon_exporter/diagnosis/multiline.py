@@ -49,8 +49,11 @@ _TELLS_OF_EXCEPTION = re2.compile(
 _CHAINS = ("During handling of the above", "The above exception was")
 _WHERE_AT_END = re2.compile(r"^(.*?\S) {2,}[\w.]+\.\w{1,4}:\d+ *$")
 """Loggers for terminals wrap the message, and write the place in the source at the end of its first line."""
-_MARKED = re2.compile(r"^\s+(?:\[(?:[✓✔✗✘xi!+*-]| ?(?:ok|OK|FAIL(?:ED)?|WARN|INFO) ?)\] |[✓✔✅✗✘❌])")
-"""Entries of a check list, which some programs indent."""
+_MARKED = re2.compile(
+    r"^\s+(?:\[(?:[✓✔✗✘xi!+*-]| ?(?:ok|OK|FAIL(?:ED)?|WARN|INFO) ?)\] |[✓✔✅✗✘❌]|[\x{2A2F}✖\x{D7}⚠\x{2139}▲○●] ?\S"
+    r"|(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \S+ [1-5][0-9]{2}\b)"
+)
+"""Entries of a check list, which some programs indent, and of a program that indents all of its lines (Next.js)."""
 _NPM_HEADS = ("npm ERR!", "npm error")
 _GO_HEADS = ("panic:", "fatal error:", "[signal", "goroutine ", "\t")
 

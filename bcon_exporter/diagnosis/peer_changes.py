@@ -37,10 +37,30 @@ def find_change(
     first = span.first
     if change is None or first is None or client.created_at > change.at:
         return None
-    lead = first - change.at
-    if not timedelta(seconds=-JITTER_SECONDS) <= lead <= timedelta(seconds=SOON_SECONDS):
+    if not _is_soon_after(first, change.at):
         return None
     return change.trouble
+
+
+def find_restart(
+    peer: ContainerFacts, client: ContainerFacts, span: FailureSpan, context: HostContext
+) -> PeerTrouble | None:
+    """Find the start of a peer that had run before, just before its client began to fail: it may have come up wrong.
+
+    The client ran through it: where both were started, neither is known to be the reason.
+    """
+    started, first = peer.started_at, span.first
+    ends = peer.lifecycle.exits if peer.lifecycle is not None else ()
+    if started is None or first is None or not any(end.at <= started for end in ends):
+        return None
+    if client.started_at is None or client.started_at > started or not _is_soon_after(first, started):
+        return None
+    ago = show_duration((context.now - started).total_seconds())
+    return PeerTrouble.known(peer, "dependency_changed.restarted", ago=ago)
+
+
+def _is_soon_after(first: datetime, change: datetime) -> bool:
+    return timedelta(seconds=-JITTER_SECONDS) <= first - change <= timedelta(seconds=SOON_SECONDS)
 
 
 def has_worked(client: ContainerFacts, span: FailureSpan) -> bool:

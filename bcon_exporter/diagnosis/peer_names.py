@@ -43,6 +43,7 @@ _PEER_PATTERNS = tuple(
     )
 )
 """The surest pattern first. `_NO_HOSTS` sorts out words of a sentence that are no host."""
+_URL = re2.compile(rf"\bhttps?://(?:[^\s/@]*@)?({_HOST})(?::([0-9]{{1,5}}))?(?:[/?#\s\"'`\]),;:}}]|$)")
 _DOCUMENTS = re2.compile(r"(?i)(?:\(see|\bsee|\bvisit|\brefer to|\bread)(?: also)?:? https?://\S+")
 _LINK_HOSTS = re2.compile(
     r"(?i)https?://(?:curl\.(?:haxx\.)?se|docs?\.|[\w.-]*readthedocs|github\.com|pris\.ly|errors\.)\S*"
@@ -134,6 +135,14 @@ def parse_peer_field(text: str) -> str | None:
         return named.text
     host = match.group(1)
     return host if _is_host(host) and re2.fullmatch(rf"{_HOST}|{_IP}", host) is not None else None
+
+
+def parse_url_host(text: str) -> str | None:
+    """Return the host and port of the first address with a scheme in a line: `http://api:8080/orders`."""
+    match = _URL.search(_without_client_and_links(text[:MAX_LINE]))
+    if match is None or not _is_host(match.group(1)):
+        return None
+    return HostPort(match.group(1), int(match.group(2)) if match.group(2) else None).text
 
 
 def find_hosts(line: str) -> Iterator[HostPort]:

@@ -12,7 +12,9 @@ from bcon_exporter.diagnosis.connectivity import (
     explain_unresolved_name,
     find_no_network,
     find_renamed_peer,
+    find_taken_peer,
     find_unknown_peer,
+    find_unnamed_taken_peer,
     find_wrong_port,
 )
 from bcon_exporter.diagnosis.container_lookup import (
@@ -28,8 +30,15 @@ from bcon_exporter.diagnosis.container_lookup import (
 )
 from bcon_exporter.diagnosis.failed_connections import HANGS_OR_BREAKS, Failure, FailureKind, blame, may_be_a_label
 from bcon_exporter.diagnosis.finding import Finding, adjusted
-from bcon_exporter.diagnosis.peer_changes import find_change
-from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, FailureSpan, HostContext, PeerTrouble, find_trouble
+from bcon_exporter.diagnosis.peer_changes import find_change, find_restart
+from bcon_exporter.diagnosis.peer_state import (
+    AT_SOME_TIME,
+    FailureSpan,
+    HostContext,
+    PeerTrouble,
+    find_trouble,
+    lost_network,
+)
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.quantities import show_duration
@@ -72,6 +81,13 @@ def find_peer_causes(
             for failure in failures
             if failure.peer is not None
             and (unknown_peer := find_unknown_peer(failure, failure.peer, client, lookup)) is not None
+        ]
+    if not names_host and not of_dependencies:
+        declared_ids = {peer.id for name, _ in dependencies_of(client) for peer in lookup.of_service(name, client)}
+        taken = find_unnamed_taken_peer(failures, client, lookup, context, declared_ids)
+        findings = [
+            *taken,
+            *(finding for finding in findings if not taken or finding.cause.id not in UNKNOWN_PEER_CAUSES),
         ]
     if names_host and any(finding.cause.id not in UNKNOWN_PEER_CAUSES for finding in findings):
         return findings
@@ -247,6 +263,9 @@ def _find_causes_of_failure(
 ) -> list[Finding]:
     host, port = host_of(peer), port_of(peer, failure.line)
     target = lookup.resolve(host, port, client)
+    taken = None if is_localhost(host) else find_taken_peer(host, client, lookup, failure, context)
+    if taken is not None and (target is None or _is_out_of_reach(target)):
+        return [taken]
     if target is None and not is_localhost(host) and (lost := find_renamed_peer(host, port, client, lookup, failure)):
         return [lost]
     if target is None:
@@ -280,6 +299,11 @@ def _find_causes_of_failure(
     if troubles:
         return troubles
     return find_wrong_port(target, port, failure, lookup, context)
+
+
+def _is_out_of_reach(target: Target) -> bool:
+    """Whether the peer shares no network with the client, and still is on the one that it was made for."""
+    return target.reach is Reach.APART and all(lost_network(container) is None for container in target.containers)
 
 
 def _find_transitive_dependency(
@@ -322,7 +346,16 @@ def _find_changes(
     peers: Sequence[ContainerFacts], client: ContainerFacts, context: HostContext, failure: Failure
 ) -> list[Finding]:
     """Find the change of the first peer since which it does not answer as before."""
-    changes = [(peer, find_change(peer, client, failure.span, context)) for peer in peers if peer.id != client.id]
+    is_reached = failure.kind in HANGS_OR_BREAKS
+    changes = [
+        (
+            peer,
+            find_change(peer, client, failure.span, context)
+            or (find_restart(peer, client, failure.span, context) if is_reached else None),
+        )
+        for peer in peers
+        if peer.id != client.id
+    ]
     return [blame(peer, change, failure.line) for peer, change in changes[:1] if change is not None]
 
 
@@ -346,6 +379,19 @@ def _find_peer_trouble(  # noqa: PLR0913 -- peers, client, time and kind of the 
     peer, trouble = max(in_trouble, key=lambda pair: pair[1].confidence)
     renamed = lookup.find_renamed(peer) if lookup.is_removed(peer) else None
     return [explain_renamed_peer(peer, renamed, trouble, line) if renamed is not None else blame(peer, trouble, line)]
+
+
+def find_changed_peers(
+    failures: Sequence[Failure], client: ContainerFacts, lookup: ContainerLookup, context: HostContext
+) -> list[Finding]:
+    """Find the named servers that were changed or started just before errors that no signature knows."""
+    findings = []
+    for failure in failures:
+        if failure.peer is not None:
+            target = lookup.resolve(host_of(failure.peer), port_of(failure.peer), client)
+            if target is not None and target.reach is Reach.NETWORK:
+                findings += _find_changes(target.containers, client, context, failure)
+    return findings
 
 
 def _find_in_namespace(

@@ -1,6 +1,7 @@
 """Containers that were removed a short while ago: they explain why others cannot reach them any more.
 
-Remembers also the last addresses of present containers: one that restarts has none for a moment, then another.
+Remembers also the last addresses of present containers: one that restarts has none for a moment, then another; and the
+networks that they were taken from, with the names that others ask for there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,12 +11,14 @@ from types import MappingProxyType
 
 from bcon_exporter.diagnosis.last_exit import was_recreated
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HostSnapshot
-from bcon_exporter.model.hysteresis import Remembered
+from bcon_exporter.model.hysteresis import LostNetwork, Remembered
 
 REMEMBERED_SECONDS = 1800
 """A removed container is remembered for so long."""
 MAX_REMOVED = 200
 """At most so many are remembered, the newest."""
+MAX_LOST = 10
+"""At most so many networks that a container was taken from are remembered, the newest."""
 RENAMED_SECONDS = 120
 """A new service with the image of a removed one is taken for the same if it appears within so long."""
 NOTHING_REMEMBERED: Mapping[str, Remembered] = MappingProxyType({})
@@ -49,7 +52,19 @@ def _remembered(container: ContainerFacts, before: Remembered | None, now: datet
         compose=container.compose,
         networks=networks,
         seen_at=now,
+        lost=_lost_networks(container, before, now),
     )
+
+
+def _lost_networks(container: ContainerFacts, before: Remembered | None, now: datetime) -> tuple[LostNetwork, ...]:
+    """Return the networks that a running container was on before and is not on now, the oldest loss first."""
+    if before is None or not container.is_running:
+        return () if before is None else before.lost
+    here = {network.name for network in container.networks}
+    just_lost = (LostNetwork(network, before.seen_at, now) for network in before.networks)
+    by_name = {lost.network.name: lost for lost in (*just_lost, *before.lost)}
+    losses = [lost for name, lost in by_name.items() if name not in here]
+    return tuple(sorted(losses, key=lambda lost: lost.gone_at)[-MAX_LOST:])
 
 
 def find_removed(snapshot: HostSnapshot, remembered: Mapping[str, Remembered]) -> tuple[ContainerFacts, ...]:

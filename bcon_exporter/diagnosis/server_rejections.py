@@ -33,6 +33,8 @@ _JOB = re2.compile(r"migrat|seed|schema|init|setup|bootstrap|fixture")
 """Common names of jobs that fill a database."""
 _ITS_OWN_STATE: Mapping[str, str] = {
     "peer_disk_full": "dependency_refuses_work.disk_full",
+    "peer_out_of_memory": "dependency_refuses_work.out_of_memory",
+    "peer_not_serving": "dependency_refuses_work.not_serving",
     "memory_own_limit": "dependency_refuses_work.memory_full",
     "redis_cannot_persist": "dependency_refuses_work.cannot_persist",
     "connections_exhausted": "dependency_refuses_work",

@@ -433,7 +433,7 @@ class _Fold:
         """Return title, causes, steps and evidence; what the root's own trouble says wins."""
         if incident.root.code == HOST_CODE:
             return self._describe_host(incident, members, tuple(group))
-        ordered = sorted(group, key=lambda trouble: trouble.who.container != incident.root.container)
+        ordered = sorted(group, key=lambda trouble: _distance_to(incident.root, trouble))
         first = ordered[0] if ordered else None
         log_line = _pick_log_line(incident, first)
         evidence = [log_line] if log_line else []
@@ -597,6 +597,13 @@ def _is_failure(group: Sequence[Trouble]) -> bool:
 
 def _worst(group: Sequence[Trouble]) -> Severity:
     return max((trouble.severity for trouble in group), key=lambda severity: severity.rank, default=Severity.ERROR)
+
+
+def _distance_to(root: IncidentRoot, trouble: Trouble) -> int:
+    """Return 0 for the root's own trouble, 1 where its likeliest cause names the root, 2 for what is further away."""
+    if trouble.who.container == root.container:
+        return 0
+    return 1 if root.container is not None and any(cause.peer == root.container for cause in trouble.causes[:1]) else 2
 
 
 def _find_shared_causes(group: Sequence[Trouble]) -> tuple[LikelyCause, ...]:

@@ -42,10 +42,26 @@ class EarlierConclusion:
 
 
 @dataclass(frozen=True, slots=True)
+class LostNetwork:
+    """A network that a running container was taken from.
+
+    Attributes:
+        network: As it was: the names and the address that the container had on it.
+        seen_at: When it was on it for the last time.
+        gone_at: When it was first missed there.
+    """
+
+    network: NetworkAttachment
+    seen_at: UtcDatetime
+    gone_at: UtcDatetime
+
+
+@dataclass(frozen=True, slots=True)
 class Remembered:
     """What is kept of a container from scan to scan.
 
     Attributes:
+        lost: Networks that it was taken from, and has not come back to.
         seen_at: When it was there for the last time.
         gone_at: When it was first missed; None while it is there.
     """
@@ -57,6 +73,7 @@ class Remembered:
     networks: tuple[NetworkAttachment, ...]
     seen_at: UtcDatetime
     gone_at: UtcDatetime | None = None
+    lost: tuple[LostNetwork, ...] = ()
 
     @property
     def is_oneoff(self) -> bool:

@@ -359,7 +359,7 @@ class TestNobodyIsBlamedFalsely:
 
 def test_a_server_of_no_kind_that_can_be_told_is_the_only_dependency() -> None:
     es = service("es", "ERROR java.io.IOException: No space left on device")
-    full = "ERROR es_rejected: cluster_block_exception [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark]"
+    full = "ERROR rejected: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark]"
 
     assert roots(service("api", full, needs="es"), es) == follow("es", "api")
     assert roots(service("web", full, needs="es api"), service("api"), es) == {"web": None, "es": None}

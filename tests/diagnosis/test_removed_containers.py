@@ -10,9 +10,10 @@ from bcon_exporter.diagnosis.removed_containers import remember
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.reports import DiagnosisReport
 from bcon_exporter.model.thresholds import Thresholds
+from bcon_exporter.model.wiring import Wiring
 from tests.diagnosis.judging import shipped
 from tests.diagnosis.test_cascades import service
-from tests.factories import NOON, ago, container, ended, lifecycle, line, logs, network, snapshot
+from tests.factories import NOON, ago, compose, container, ended, lifecycle, line, logs, network, snapshot
 
 SILENCE = "ERROR redis.exceptions.TimeoutError: Timeout reading from socket"
 
@@ -180,3 +181,115 @@ class TestWhatIsKept:
         known = remember(snapshot(service("queue")), {})
 
         assert remember(snapshot(partial=True), known) == known
+
+
+class TestAContainerTakenFromANetwork:
+    """It runs, on another network, and is the root of those who still ask for it on this one."""
+
+    SHARED, OWN = "shared", "infra_default"
+
+    def server(self, *networks: str, project: str = "infra", **facts: Any) -> ContainerFacts:
+        attached = {
+            self.OWN: network(self.OWN, aliases=("postgres",), ip="172.19.0.2"),
+            self.SHARED: network(self.SHARED, aliases=("pg-main", "postgres"), ip="172.20.0.2"),
+        }
+        base = {
+            "name": "infra-postgres-1",
+            "compose": compose("postgres", project),
+            "networks": tuple(attached[name] for name in networks),
+            "wiring": Wiring(network_mode=self.OWN),
+        }
+        return container(**{**base, **facts})
+
+    def client(self, *texts: str, name: str = "wiki", since: float = 4) -> ContainerFacts:
+        said = logs(line("ready", at=ago(minutes=9)), *(line(text, at=ago(since)) for text in texts))
+        on = network(self.SHARED, aliases=(name,), ip="172.20.0.3")
+        claim, wiring = compose("app", name), Wiring(network_mode=self.SHARED)
+        return container(name=f"{name}-app-1", compose=claim, networks=(on,), wiring=wiring, logs=said)
+
+    def root(self, *texts: str, left_on: tuple[str, ...] = (OWN,), since: float = 4) -> str | None:
+        before = (self.server(self.OWN, self.SHARED), self.client())
+        found = reports(before, (self.server(*left_on), self.client(*texts, since=since)))
+        causes = found["wiki-app"].likely_causes
+        assert found["wiki-app"].root is None or causes[0].id == "dependency_disconnected"
+        return found["wiki-app"].root
+
+    def test_is_known_by_every_name_and_address_that_it_had_there(self) -> None:
+        says = (
+            'ERROR could not translate host name "pg-main" to address: Name or service not known',
+            "ERROR java.net.UnknownHostException: pg-main",
+            "ERROR dial tcp: lookup postgres on 127.0.0.11:53: no such host",
+            "ERROR dial tcp: lookup infra-postgres-1 on 127.0.0.11:53: server misbehaving",
+            'ERROR connection to server at "172.20.0.2", port 5432 failed: timeout expired',
+            "ERROR dial tcp 172.20.0.2:5432: connect: no route to host",
+            'ERROR connection to server at "pg-main" (172.20.0.2), port 5432 failed: Connection timed out',
+        )
+        assert [text for text in says if self.root(text) != "infra-postgres-1"] == []
+
+    def test_also_where_it_is_on_no_network_any_more(self) -> None:
+        assert self.root("ERROR java.net.UnknownHostException: pg-main", left_on=()) == "infra-postgres-1"
+
+    def test_who_names_nobody_means_the_one_that_was_taken_just_before(self) -> None:
+        says = (
+            "ERROR HikariPool-1 - Connection is not available, request timed out after 2001ms (total=0, active=0)",
+            "ERROR org.postgresql.util.PSQLException: The connection attempt failed.",
+            'ERROR connection to server at "172.20.0.77", port 5432 failed: timeout expired',
+        )
+        assert [text for text in says if self.root(text) != "infra-postgres-1"] == []
+
+    def test_but_not_where_the_line_tells_of_another(self) -> None:
+        says = (
+            "ERROR redis.exceptions.TimeoutError: Timeout reading from socket",
+            "ERROR dial tcp: lookup mailer on 127.0.0.11:53: no such host",
+            "ERROR dial tcp 172.20.0.77:8080: connect: connection refused",
+            "ERROR Get https://api.example.com/: context deadline exceeded",
+            "ERROR dial tcp 203.0.113.5:5432: i/o timeout",
+            "ERROR dial tcp 192.168.7.9:445: i/o timeout",
+            "ERROR dial tcp 127.0.0.1:5432: i/o timeout",
+        )
+        assert [text for text in says if self.root(text) is not None] == []
+
+    def test_a_declared_dependency_may_have_had_any_address(self) -> None:
+        shared = network(aliases=("session",), ip="172.18.0.9")
+        on_both, on_other = (shared, network("other")), (network("other"),)
+        says = (
+            "ERROR lobby: load session: dial tcp 172.30.0.2:6379: i/o timeout",
+            "ERROR redis: connection pool: failed to dial after 5 attempts: dial tcp 172.30.0.2:6379: i/o timeout",
+            "ERROR org.springframework.data.redis.RedisConnectionFailureException: Unable to connect to Redis",
+        )
+        for text in says:
+            before = (service("session", networks=on_both), service("lobby", needs="session"))
+            found = reports(before, (service("session", networks=on_other), failing("lobby", text, needs="session")))
+            assert found["lobby"].root == "shop-session-1", text
+            assert "outside_peer" not in {cause.id for cause in found["lobby"].likely_causes}, text
+
+    def test_nor_where_the_failures_began_before(self) -> None:
+        assert self.root("ERROR connect ETIMEDOUT", since=120) is None
+
+    def test_nor_once_it_is_back(self) -> None:
+        text = 'ERROR could not translate host name "pg-main" to address: Name or service not known'
+        scans = [
+            (self.server(*on), self.client()) for on in ((self.OWN, self.SHARED), (self.OWN,), (self.OWN, self.SHARED))
+        ]
+        found = reports(*scans, (self.server(self.OWN, self.SHARED), self.client(text)))
+        assert "dependency_disconnected" not in {cause.id for cause in found["wiki-app"].likely_causes}
+
+    def test_it_is_remembered_while_it_stops_and_starts(self) -> None:
+        text = "ERROR java.net.UnknownHostException: pg-main"
+        stopped = self.server(self.OWN, state=ContainerState.EXITED)
+        scans = ((self.OWN, self.SHARED), (self.OWN,))
+        before = [(self.server(*on), self.client()) for on in scans]
+        found = reports(*before, (stopped, self.client()), (self.server(self.OWN), self.client(text)))
+        assert found["wiki-app"].root == "infra-postgres-1"
+
+    def test_two_at_once_are_told_apart_by_their_kind_or_not_at_all(self) -> None:
+        cache: dict[str, Any] = {"name": "infra-redis-1", "compose": compose("redis", "infra")}
+        other_aliases = (network(self.SHARED, aliases=("cache",), ip="172.20.0.9"), network(self.OWN, ip="172.19.0.9"))
+        both = (self.server(self.OWN, self.SHARED), self.server(networks=other_aliases, **cache), self.client())
+        taken = (self.server(self.OWN), self.server(networks=other_aliases[1:], **cache))
+        names = reports(both, (*taken, self.client("ERROR java.net.UnknownHostException: cache")))
+        silent = reports(both, (*taken, self.client("ERROR connect ETIMEDOUT")))
+        of_a_kind = reports(both, (*taken, self.client("ERROR redis.exceptions.TimeoutError: Timeout reading")))
+        assert names["wiki-app"].root == "infra-redis-1"
+        assert of_a_kind["wiki-app"].root == "infra-redis-1"
+        assert silent["wiki-app"].root is None

@@ -619,6 +619,21 @@ def test_what_a_victim_writes_is_not_the_line_that_decided_its_roots_cause() -> 
     assert watch.only.log_line == "Killed"
 
 
+def test_of_a_root_without_a_trouble_of_its_own_the_nearest_that_suffers_tells_why() -> None:
+    far, near = (
+        LikelyCause(id=name, description=name, confidence=0.8, peer=peer)
+        for name, peer in (("dependency_unhealthy", "shop-api-1"), ("dependency_disconnected", "shop-db-1"))
+    )
+    web, api = (
+        trouble(name, root="db", root_code="dependency_disconnected", causes=(cause,))
+        for name, cause in (("web", far), ("api", near))
+    )
+    watch = Watch()
+    watch.scan(web, api)
+    assert watch.only.root.container == "shop-db-1"
+    assert [cause.id for cause in watch.only.causes] == ["dependency_disconnected"]
+
+
 def test_evidence_is_cut_to_four_kibibytes() -> None:
     watch = Watch()
     watch.scan(trouble("db", evidence=tuple("x" * (60 + number) for number in range(100))))
