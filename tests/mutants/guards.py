@@ -303,6 +303,8 @@ HTTP = (
     # who may ask what
     _gate("ListenerPolicy.serves_all", returns("True"), "test_beyond_loopback_without_users_only_the_open_paths_are_served"),
     _gate("OPEN_PATHS", set_to("frozenset(('/', '/metrics', '/-/healthy', '/-/ready', '/openapi.json'))"), "test_what_anybody_may_ask_holds_no_report"),
+    _gate("access_control.is_open", returns("True"), "test_what_anybody_may_ask_holds_no_report"),
+    _gate("access_control.is_open", with_text("path.startswith(DOCUMENTS_PATH)", "DOCUMENTS_PATH in path"), "test_what_anybody_may_ask_holds_no_report"),
     _gate("Gate._answer", never("user is None"), "test_with_users_every_route_of_every_listener_needs_one"),
     _gate("PROBE_PATHS", set_to("frozenset(('/-/healthy', '/-/ready', '/metrics'))"), "test_with_users_every_route_of_every_listener_needs_one"),
     _gate("ListenerPolicy.knows_host", returns("True"), "test_every_route_on_loopback_refuses_a_rebound_host_name"),

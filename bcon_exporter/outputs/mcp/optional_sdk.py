@@ -12,7 +12,7 @@ def require_sdk(wanted_by: str) -> None:
         SettingsError: It is not installed.
     """
     if find_spec("mcp") is None:
-        msg = f"{wanted_by} needs the extra `mcp`: pip install 'bcon-exporter[mcp]'"
+        msg = f"{wanted_by} needs the extra `mcp`: pip install 'bcon-exporter[mcp]', or '.[mcp]' in a clone"
         raise SettingsError(msg, {"setting": wanted_by})
 
 

@@ -60,7 +60,7 @@ def require_apprise() -> None:
         SettingsError: It is not installed.
     """
     if find_spec("apprise") is None:
-        msg = "notify.url needs the extra `notify`: pip install 'bcon-exporter[notify]'"
+        msg = "notify.url needs the extra `notify`: pip install 'bcon-exporter[notify]', or '.[notify]' in a clone"
         raise SettingsError(msg, {"setting": "notify.url"})
 
 

@@ -104,7 +104,10 @@ def test_without_the_extra_the_command_says_how_to_get_it() -> None:
     done = run_without_sdk("mcp")
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == ("bcon-exporter: bcon-exporter mcp needs the extra `mcp`: pip install 'bcon-exporter[mcp]'\n")
+    assert done.stderr == (
+        "bcon-exporter: bcon-exporter mcp needs the extra `mcp`: pip install 'bcon-exporter[mcp]',"
+        " or '.[mcp]' in a clone\n"
+    )
 
 
 @pytest.mark.integration
