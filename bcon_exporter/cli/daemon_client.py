@@ -225,16 +225,26 @@ def ask_past(
 ) -> Any:
     """Return what the daemon of the command's engine answers to a tool about the past.
 
+    None where the state file that the command has read is to be asked: it is the daemon's own, or no daemon tells that
+    it keeps another one. A file that somebody has left behind knows nothing of what the daemon has seen.
+
     Raises:
-        DockerConnectionError: No daemon answers, it refuses, or it watches another engine: the past is not known.
+        DockerConnectionError: There is no file, and no daemon answers, it refuses, or it watches another engine: the
+            past is not known.
         BconError: The daemon's own error.
     """
+    has_file = context.memory.status == "file"
     try:
-        _refuse_other_engine(call.settings, context)
+        memory = ask_memory(call.settings)
+        if has_file and not (isinstance(memory, HostMemory) and _keeps_another_file(memory, context)):
+            return None
+        _refuse_other_engine(memory, call.settings, context)
         method, path, body = _request_of(tool, payload)
         answer = _clean_texts(ask_daemon(call, method, path, body), strip_controls)
         return output.validate_python(answer)
     except (DockerConnectionError, PermissionDeniedError) as error:
+        if has_file:
+            return None
         msg = f"not known: {error.message}, and there is no state file to read"
         raise DockerConnectionError(msg, error.details) from None
     except ValidationError:
@@ -249,13 +259,17 @@ def _request_of(tool: str, payload: Mapping[str, object]) -> tuple[str, str, Map
     return "POST", f"/api/v1/tools/{tool}", payload
 
 
-def _refuse_other_engine(settings: Settings, context: "Context") -> None:
+def _keeps_another_file(memory: HostMemory, context: "Context") -> bool:
+    """Return whether a daemon tells that it keeps its memory elsewhere than in the file that the command has read."""
+    return memory.state_file not in (None, context.memory.file_id)
+
+
+def _refuse_other_engine(memory: HostMemory | str, settings: Settings, context: "Context") -> None:
     """Do nothing where the daemon watches the command's engine, or either cannot tell.
 
     Raises:
         DockerConnectionError: It is known to watch another one.
     """
-    memory = ask_memory(settings)
     if not isinstance(memory, HostMemory) or memory.engine_id is None:
         return
     try:

@@ -62,10 +62,9 @@ def make_context(call: Invocation) -> Context:
     file = getattr(call.arguments, "from_snapshot", None)
     if file is None:
         context = build_context(call.settings, one_shot=True)
-        has_file = context.memory.status == "file"
         return replace(
             context,
-            ask_past=None if has_file else lambda *asked: ask_past(call, context, *asked),
+            ask_past=lambda *asked: ask_past(call, context, *asked),
             recall=lambda snapshot: recall(snapshot, call.settings, context.memory),
             ask_disk=lambda request: ask_disk(request, call.settings),
             write_note=lambda request: write_note(call, request),

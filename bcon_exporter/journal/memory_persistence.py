@@ -783,6 +783,11 @@ class MemoryKeeper:
         return self._state.status
 
     @property
+    def file_id(self) -> str:
+        """Device and inode of the state file that is used; "" where there is none, or it cannot be used."""
+        return self._state.file_id
+
+    @property
     def reason(self) -> str | None:
         """Why the status is not "file"."""
         return self._state.reason

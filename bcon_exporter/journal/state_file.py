@@ -80,6 +80,7 @@ class StateFile:
         except OSError as error:
             msg = f"{path} cannot be read: {error.strerror}"
             raise UnusableError(msg) from None
+        self._opened = _find(path)
         self._swap(read_copy(path), "file", None)
 
     def _open_file(self, path: Path, now: datetime) -> None:
@@ -98,6 +99,11 @@ class StateFile:
         self._connection.close()
         self._connection = connection
         self.status, self.reason, self.knows_journal_since = status, reason, None
+
+    @property
+    def file_id(self) -> str:
+        """Device and inode of the file that is used or was copied; "" for memory alone."""
+        return ":".join(map(str, self._opened)) if self.status == "file" and self._opened else ""
 
     def _complain(self, reason: str, now: datetime) -> None:
         """Count a failure; the log hears of it when the status changes, not at every scan."""

@@ -174,10 +174,13 @@ class HostMemory(Frozen):
 
     Attributes:
         engine_id: The engine that it watches; None when unknown.
+        state_file: Device and inode of the file that it keeps its memory in ("2049:131"); "" where it uses none, None
+            where it does not tell.
         pasts: Full container id → lifecycle, without log lines.
     """
 
     engine_id: str | None
+    state_file: str | None = None
     pasts: dict[str, LifecycleFacts] = {}
 
 

@@ -70,7 +70,7 @@ def get_container_info(context: Context, request: ContainerInput) -> ContainerIn
 def get_container_stats(context: Context, request: ContainerInput) -> ContainerStats:
     """Return a container's usage; a stopped one's last known, if it was seen running.
 
-    A command without a state file has the daemon say what was last known.
+    A command without the daemon's state file has the daemon say what was last known.
     CPU needs two samples: where no earlier one is known, a second is taken a second later.
     """
     wants = Wants(logs=False, usage=True, wait_for_usage=context.one_shot)
@@ -81,7 +81,8 @@ def get_container_stats(context: Context, request: ContainerInput) -> ContainerS
     usage = facts.usage or facts.last_usage
     if usage is None and not facts.is_running and context.ask_past is not None:
         stats = context.ask_past("get_container_stats", {"container_id": facts.id}, TypeAdapter(ContainerStats))
-        return ContainerStats.model_validate(stats)
+        if stats is not None:
+            return ContainerStats.model_validate(stats)
     if usage is None:
         raise _no_usage(facts)
     return show_usage(facts, usage, host_memory_bytes(snapshot))

@@ -205,6 +205,10 @@ class Memories(Protocol):
         """Where it is kept."""
 
     @property
+    def file_id(self) -> str:
+        """Device and inode of the state file that is used; "" where there is none."""
+
+    @property
     def observed_since(self) -> datetime | None:
         """Since when events are known; None when none could be read."""
 
@@ -258,8 +262,9 @@ class Context:
         one_shot: True for a command: no earlier usage sample exists, so a second one is taken a second later.
         recall: For a command: adds what a daemon remembers to a snapshot; None where there is nothing to ask.
         ask_disk: For a command: what a daemon says of the disk; None where there is nothing to ask, or no answer.
-        ask_past: For a command without a state file: has the daemon answer a tool about the past (its name, its input,
-            the type of its result), and raises where none does. None where there is a file, or nothing to ask.
+        ask_past: For a command: has the daemon answer a tool about the past (its name, its input, the type of its
+            result). It returns None where the state file that was read is the one to ask, and raises where there is
+            neither a file nor a daemon. None where there is nothing to ask.
         write_note: For a command: has a daemon keep a note; None where there is nobody to ask.
         decide_note: For a command: has a daemon approve or refuse a note; None where there is nobody to ask.
         outlives_calls: True for a process without scans that serves call after call: a watch goes on between them.

@@ -122,7 +122,8 @@ def _take(context: Context, request: Nothing) -> HostSnapshot:  # noqa: ARG001
 def _tell_memory(context: Context, request: Nothing) -> HostMemory:  # noqa: ARG001
     snapshot = observe(context, Wants(logs=False, usage=False))
     pasts = {one.id: without_lines(one.lifecycle) for one in snapshot.containers if one.lifecycle is not None}
-    return HostMemory(engine_id=snapshot.engine.id if snapshot.engine is not None else None, pasts=pasts)
+    engine_id = snapshot.engine.id if snapshot.engine is not None else None
+    return HostMemory(engine_id=engine_id, state_file=context.memory.file_id, pasts=pasts)
 
 
 HOST_MEMORY = Tool("memory", "What is remembered of every container.", Nothing, HostMemory, _tell_memory)

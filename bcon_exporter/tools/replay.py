@@ -242,6 +242,7 @@ class SnapshotMemory:
     """The memory of a replay: it has the disk alone, since all other past stands in the snapshot."""
 
     status: Literal["file", "memory", "none"] = "none"
+    file_id = ""
     observed_since: datetime | None = None
     journal_since: datetime | None = None
     memory = Memory()

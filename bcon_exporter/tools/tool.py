@@ -29,7 +29,7 @@ class Tool(Generic[I]):
         input_model: What it accepts; everything else is refused.
         output_type: Type of the result, a model or a tuple of models.
         run: The function; raises BconError kinds only.
-        of_past: Answered from what a daemon remembers: a command without a state file has the daemon answer.
+        of_past: Answered from what a daemon remembers: a command without the daemon's state file has the daemon answer.
         works: True when it asks the engine: identical requests share a run and few run at once.
         toolset: Which of the sets it belongs to.
         effect: What it changes; the annotations that agents see come from it.
@@ -60,9 +60,10 @@ class Tool(Generic[I]):
 
     def answer(self, context: Context, request: I) -> Any:
         """Return the result, from the daemon where it is about a past that this process has no file of."""
+        told = None
         if self.of_past and context.ask_past is not None:
-            return context.ask_past(self.name, request.model_dump(mode="json", exclude_none=True), self.output)
-        return self.run(context, request)
+            told = context.ask_past(self.name, request.model_dump(mode="json", exclude_none=True), self.output)
+        return self.run(context, request) if told is None else told
 
     @cached_property
     def output(self) -> TypeAdapter[Any]:

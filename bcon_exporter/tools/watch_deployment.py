@@ -246,12 +246,13 @@ class DeploymentWatch:
         """Return what the state file, else the daemon, tells of changes of configuration and image, newest first."""
         context = self._context
         try:
-            if context.ask_past is None:
+            asked = {"name": project, "since": began.isoformat(), "changes": True, "limit": JOURNALED_AT_MOST}
+            ask = context.ask_past
+            report: HistoryReport | None = ask("get_history", asked, TypeAdapter(HistoryReport)) if ask else None
+            if report is None:
                 wanted = EntryFilter(began, context.now() + JOURNAL_SLACK, project, _CHANGES)
                 self._has_journal = context.memory.status == "file"
                 return context.memory.find_entries(wanted, JOURNALED_AT_MOST)
-            asked = {"name": project, "since": began.isoformat(), "changes": True, "limit": JOURNALED_AT_MOST}
-            report: HistoryReport = context.ask_past("get_history", asked, TypeAdapter(HistoryReport))
         except BconError:  # no daemon, or none that tells
             self._has_journal = False
             return ()

@@ -12,8 +12,10 @@ import pytest
 
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.cli.main import main
+from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.tools import TOOLS
 from bcon_exporter.tools.digest import DIGEST
+from tests.factories import ago
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -140,15 +142,28 @@ def test_a_daemon_that_refuses_or_talks_otherwise_leaves_the_past_unknown(capsys
 
 
 @pytest.mark.usefixtures("histories_are_closed")
-def test_the_state_file_is_read_where_there_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from bcon_exporter.journal import MemoryKeeper
-    from tests.factories import ago
-
+def test_a_state_file_is_read_but_where_the_daemon_tells_that_it_keeps_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     state = tmp_path / "state.db"
     MemoryKeeper.open(state, retention_seconds=3600, now=ago()).close()
-    with daemon(ANSWERS) as (address, asked):
-        code, out, _ = run(("incidents",), address, capsys, str(state))
-    assert (code, json.loads(out)["result"]["total"], asked) == (Exit.FINE, 0, [])
+    found = state.stat()
+    own = {"engine_id": "ABCD", "state_file": f"{found.st_dev}:{found.st_ino}"}
+    memories = {
+        "does not tell": ({"engine_id": "ABCD"}, 0),
+        "this one": (own, 0),
+        "another": (own | {"state_file": "1:2"}, 1),
+        "none": (own | {"state_file": ""}, 1),
+    }
+    totals = {}
+    for name, (memory, _) in memories.items():
+        with daemon({**ANSWERS, "memory": memory}) as (address, _):
+            code, out, _ = run(("incidents",), address, capsys, str(state))
+        assert code == Exit.FINE, (name, out)
+        totals[name] = json.loads(out)["result"]["total"]
+    assert totals == {name: total for name, (_, total) in memories.items()}
+    code, out, _ = run(("incidents",), "127.0.0.1:1", capsys, str(state))
+    assert (code, json.loads(out)["result"]["total"]) == (Exit.FINE, 0), "without a daemon"
 
 
 def test_people_read_each_loop_as_one_row_and_of_changes_the_images_first(capsys: pytest.CaptureFixture[str]) -> None:
