@@ -1,0 +1,4 @@
+# image bb:1 = a busybox tree; a read-only container that only remarks on it, and serves
+docker run -d --name site --read-only --user 101:101 --health-interval 1s --health-retries 2 --health-cmd 'wget -q -O /dev/null http://127.0.0.1:8080/' --tmpfs /srv:mode=1777 bb:1 sh -c 'echo "/docker-entrypoint.sh: Launching /docker-entrypoint.d/10-listen-on-ipv6-by-default.sh"; echo "10-listen-on-ipv6-by-default.sh: info: can not modify /etc/nginx/conf.d/default.conf (read-only file system?)"; echo "/docker-entrypoint.sh: Configuration complete; ready for start up"; echo "$(date "+%Y/%m/%d %H:%M:%S") [warn] 1#1: the \"user\" directive makes sense only if the master process runs with super-user privileges, ignored in /etc/nginx/nginx.conf:2"; mkdir /srv/w; echo ok > /srv/w/index.html; exec httpd -f -p 8080 -h /srv/w'
+sleep 7
+bcon-exporter diagnose site
