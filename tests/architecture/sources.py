@@ -11,9 +11,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "bcon_exporter"
 
 
-@cache
-def find_files(*suffixes: str) -> tuple[Path, ...]:
-    """Every file of the repository with one of these suffixes, committed or about to be; never ignored ones."""
+def _list_names() -> tuple[str, ...]:
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -21,7 +19,17 @@ def find_files(*suffixes: str) -> tuple[Path, ...]:
         text=True,
         check=True,
     )
-    paths = (ROOT / name for name in listed.stdout.split("\0") if name.endswith(suffixes))
+    return tuple(listed.stdout.split("\0"))
+
+
+NAMES = _list_names()
+"""Asked for once, when this module is read: a unit test may start no process."""
+
+
+@cache
+def find_files(*suffixes: str) -> tuple[Path, ...]:
+    """Every file of the repository with one of these suffixes, committed or about to be; never ignored ones."""
+    paths = (ROOT / name for name in NAMES if name.endswith(suffixes))
     return tuple(sorted(path for path in paths if path.is_file()))
 
 
