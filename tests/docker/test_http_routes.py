@@ -52,6 +52,7 @@ GOOD: dict[tuple[str, str], tuple[str, Any]] = {
     ("get", "/api/v1/drift/{project}"): ("", None),
     ("get", "/api/v1/alerts"): ("", None),
     ("get", "/api/v1/memory"): ("", None),
+    ("get", "/api/v1/status"): ("", None),
     ("get", "/api/v1/health"): ("", None),
     ("get", "/api/v1/cost"): ("?period=week", None),
     ("get", "/api/v1/digest"): ("?since=2d", None),

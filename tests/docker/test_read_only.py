@@ -79,6 +79,7 @@ ROUTES = (
     "/api/v1/health", "/api/v1/history", "/api/v1/deployments", "/api/v1/incidents",
     "/api/v1/incidents/INCIDENT", "/api/v1/quiet", "/api/v1/notes",
     "/api/v1/cost", "/api/v1/digest", "/api/v1/disk", "/api/v1/alerts", "/api/v1/memory",
+    "/api/v1/status",
 )  # fmt: skip
 ARGUMENTS: dict[str, list[str]] = {
     "diagnose": [], "list": [], "info": ["talks"], "stats": ["talks"], "logs": ["talks"],

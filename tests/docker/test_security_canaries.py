@@ -68,6 +68,7 @@ PAGES = (
         "/api/v1/drift",
         "/api/v1/alerts",
         "/api/v1/memory",
+        "/api/v1/status",
         "/api/v1/digest",
         "/api/v1/disk",
         "/api/v1/incidents",

@@ -10,6 +10,7 @@ from bcon_exporter.errors import ErrorCode
 from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.reports import DiagnoseAllReport, DriftReport
+from bcon_exporter.outputs.http.host_status import STATUS_PATH, HostStatus
 from bcon_exporter.tools import Tool
 
 
@@ -147,6 +148,9 @@ def plain_paths() -> dict[str, Any]:
         "/docs/runbooks/{alert}": {
             "get": _document("The runbook of an alert") | {"parameters": [_path_parameter("alert")]}
         },
+        STATUS_PATH: {
+            "get": _operation("How the host is, in at most 300 bytes", {"200": _json_of(HostStatus)}, _NO_USER)
+        },
         "/metrics": {
             "get": _operation("Metrics, as text 0.0.4 or OpenMetrics 1.0", {"200": families}, _NO_USER)
             | {"parameters": [_names_parameter()]}
@@ -172,6 +176,11 @@ def _document(summary: str) -> dict[str, Any]:
 
 def _path_parameter(name: str) -> dict[str, Any]:
     return {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+
+
+def _json_of(model: type[Frozen]) -> dict[str, Any]:
+    schema = {"type": "object", "required": ["result"], "properties": {"result": model.model_json_schema()}}
+    return {"application/json": {"schema": schema}}
 
 
 def _content(media_type: str) -> dict[str, Any]:

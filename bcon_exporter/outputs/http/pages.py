@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl
 from bcon_exporter.errors import BconError, InvalidInputError
 from bcon_exporter.outputs.http.access_control import DOCUMENTS_PATH
 from bcon_exporter.outputs.http.form_tokens import form_token
+from bcon_exporter.outputs.http.host_status import render_status
 from bcon_exporter.outputs.http.replies import (
     STATUS_BY_CODE,
     Receive,
@@ -82,6 +83,11 @@ class Pages:
         good, hint = readiness(self._context(), self._find_hang(), is_rendered=self._is_rendered())
         shown = hint if good or not scope["bcon.bare"] else "not ready"
         await send_reply(send, 200 if good else 503, f"{shown}\n".encode(), _TEXT)
+
+    async def status(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer with how the host is, in few bytes."""
+        body = await self._threads.run(lambda: render_status(self._context(), self._find_hang()))
+        await send_reply(send, 200, body, b"application/json")
 
     async def page(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Answer with a page; strangers get one without any report."""

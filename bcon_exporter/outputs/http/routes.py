@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from bcon_exporter.outputs.http.access_control import DOCUMENTS_PATH, MCP_PATH, STREAM_PATH, App, Gate, ListenerPolicy
+from bcon_exporter.outputs.http.host_status import STATUS_PATH
 from bcon_exporter.outputs.http.live import LiveStreams
 from bcon_exporter.outputs.http.metrics_endpoint import ScrapeApp
 from bcon_exporter.outputs.http.pages import KIND_AT, KIND_BELOW, Pages
@@ -111,6 +112,7 @@ def make_site(
     plain: dict[str, App] = {
         **dict.fromkeys(KIND_AT, pages.page),
         STREAM_PATH: live,
+        STATUS_PATH: pages.status,
         "/metrics": ScrapeApp(exposition),
         DOCUMENTS_PATH: pages.document,
         "/-/healthy": pages.healthy,

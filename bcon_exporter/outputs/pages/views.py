@@ -263,7 +263,7 @@ def read_host(context: Context, hang: str | None) -> HostHeader:
     situation = HostSituation(
         now=now,
         report=report,
-        not_current=_why_not_current(context, hang),
+        not_current=why_not_current(context, hang),
         incidents=incidents,
         drift=drift.reports if drift is not None else (),
         deployments=store.read(lambda: _list_deployments(context), ()),
@@ -301,7 +301,7 @@ def read_state(context: Context) -> str:
     return seen.hexdigest()[:16]
 
 
-def _why_not_current(context: Context, hang: str | None) -> str | None:
+def why_not_current(context: Context, hang: str | None) -> str | None:
     """Return why the last report does not tell how the host is now; None where it does."""
     status = context.scans.status("diagnose")
     if hang is not None:
@@ -329,7 +329,7 @@ def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Over
     report = scan.report if scan is not None else None
     reports = report.reports if report is not None else ()
     rows = [row for row in to_rows(context, reports) if wanted.takes(row)]
-    why_not, store = _why_not_current(context, hang), _Store()
+    why_not, store = why_not_current(context, hang), _Store()
     recent = ListIncidentsInput(open=False, since=now - timedelta(days=2), limit=5)
     shown_drift = drift.reports if drift is not None else ()
     return Overview(
