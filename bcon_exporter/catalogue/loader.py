@@ -24,6 +24,9 @@ MAX_FILES = 200
 _MAX_DEPTH = 50
 SHIPPED_FILES = (
     "benign.yaml",
+    "host_needs.yaml",
+    "privileges.yaml",
+    "host_limits.yaml",
     "memory.yaml",
     "disk.yaml",
     "start.yaml",

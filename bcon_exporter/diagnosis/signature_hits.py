@@ -74,11 +74,12 @@ def _counts(catalogue: Catalogue, index: int, level: Level, text: str, *, fails:
 def _deepest_first(match: Match, catalogue: Catalogue) -> Sequence[int]:
     """Put first the patterns behind the last colon, where the line is about settings that could not be loaded.
 
-    "Failed to load the configuration: http://etcd:2379: connection refused" tells of a connection.
+    "Failed to load the configuration: http://etcd:2379: connection refused" tells of a connection. What is not
+    permitted explains the line as it stands: "Unable to configure the port: could not open TUN device: no such file".
     """
     deeper = [index for index in match.indexes if catalogue.owner(index).category in _REASONS]
     settings = [index for index in match.indexes if catalogue.owner(index).category is Category.CONFIG_ERROR]
-    if not deeper or not settings:
+    if not deeper or not settings or catalogue.owner(match.indexes[0]).category is Category.PERMISSION:
         return match.indexes
     reason = match.raw.rpartition(b": ")[2]
     if any(catalogue.compiled(index).search(reason) is not None for index in settings):
