@@ -24,6 +24,8 @@ MAX_FILES = 200
 _MAX_DEPTH = 50
 SHIPPED_FILES = (
     "benign.yaml",
+    "upgrade.yaml",
+    "locks.yaml",
     "memory.yaml",
     "disk.yaml",
     "start.yaml",
