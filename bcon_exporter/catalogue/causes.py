@@ -19,6 +19,8 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 CAUSE_FILES = (
     "containers.yaml",
     "program.yaml",
+    "upgrade.yaml",
+    "locks.yaml",
     "limits.yaml",
     "access.yaml",
     "network.yaml",

@@ -27,6 +27,8 @@ SHIPPED_FILES = (
     "host_needs.yaml",
     "privileges.yaml",
     "host_limits.yaml",
+    "upgrade.yaml",
+    "locks.yaml",
     "memory.yaml",
     "disk.yaml",
     "start.yaml",
