@@ -16,7 +16,10 @@ from bcon_exporter.model.causes import Adjustment, Cause, Causes, RestartEffect
 from bcon_exporter.model.signatures import CauseText, Signature, SuggestionText
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-CAUSE_FILES = ("containers.yaml", "program.yaml", "limits.yaml", "access.yaml", "network.yaml", "shared.yaml")
+CAUSE_FILES = (
+    *("containers.yaml", "program.yaml", "limits.yaml", "access.yaml", "network.yaml", "shared.yaml"),
+    "supervise.yaml",
+)
 _Entries = Mapping[str, dict[str, Any]]
 _OF_A_FILE = ("causes", "restarts", "adjustments", "steps")
 _OF_A_CAUSE = frozenset({"when", "restart", "reference", "sayings"})

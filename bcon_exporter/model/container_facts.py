@@ -150,7 +150,8 @@ class LogFacts(Frozen):
     """The recent output of a container.
 
     Attributes:
-        lines: Oldest first; within `window_seconds` before the snapshot, or the last before an exit.
+        lines: Oldest first; within `window_seconds` before the snapshot, or the last before an exit. Final words, such
+            as a supervisor's that it gives up, and what ends them stay longer.
         truncated: True when older lines of the window were left out because of the byte or line cap.
         driver: Log driver name.
     """
