@@ -46,14 +46,14 @@ class SuggestionText(Frozen):
     """What a person may do. `{name}` in `check` becomes the container's name; a check only reads.
 
     Attributes:
-        needs_place: It sends people to the file or line that the message names; said only where that names one.
+        needs_name: It sends people to the file, line or setting that the message names; said only where that names one.
     """
 
     urgency: Urgency
     action: str = Field(min_length=5, max_length=300)
     rationale: str = Field(min_length=5, max_length=300)
     check: str | None = Field(None, max_length=200)
-    needs_place: bool = False
+    needs_name: bool = False
 
 
 class Need(StrEnum):
