@@ -23,6 +23,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_FILES = 200
 _MAX_DEPTH = 50
 SHIPPED_FILES = (
+    "probe.yaml",
     "benign.yaml",
     "memory.yaml",
     "disk.yaml",

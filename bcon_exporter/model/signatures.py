@@ -5,6 +5,7 @@ The catalogue's data files fill them; diagnosis reads them. Matching is linear i
 
 from collections.abc import Iterable
 from enum import IntEnum, StrEnum
+from functools import cached_property
 from typing import Any, Literal
 
 import re2
@@ -159,6 +160,10 @@ class Signature(Frozen):
         return self.runbook or f"docs/signatures.md#{self.id}"
 
 
+def _is_matched(signature: Signature, *, of_probes: bool) -> bool:
+    return signature.probe or signature.category is Category.NETWORK if of_probes else not signature.probe
+
+
 _SUBJECT = "{subject}"
 _SUBJECT_GROUP = "(?P<subject>"
 
@@ -182,14 +187,18 @@ class Catalogue:
 
     Args:
         signatures: In the order of preference: of two that match one line, the earlier explains it.
+        of_probes: For what health checks print, which says nothing of the program: there only the signatures of probes
+            and of connections match. Else for logs, in which the signatures of probes do not.
     """
 
-    def __init__(self, signatures: Iterable[Signature]) -> None:
+    def __init__(self, signatures: Iterable[Signature], *, of_probes: bool = False) -> None:
         self.signatures = tuple(signatures)
+        self.of_probes = of_probes
         self.by_id = {signature.id: signature for signature in self.signatures}
-        self._hash = hash(tuple(self.by_id))
-        self._owners = tuple(signature for signature in self.signatures for _ in signature.patterns)
-        patterns = [pattern for signature in self.signatures for pattern in signature.patterns]
+        self._hash = hash((of_probes, *self.by_id))
+        matched = [signature for signature in self.signatures if _is_matched(signature, of_probes=of_probes)]
+        self._owners = tuple(signature for signature in matched for _ in signature.patterns)
+        patterns = [pattern for signature in matched for pattern in signature.patterns]
         self.regexes = tuple(pattern.regex for pattern in patterns)
         """The expressions of all patterns, by index."""
         self._levels = tuple(
@@ -204,10 +213,17 @@ class Catalogue:
         }
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Catalogue) and self.signatures == other.signatures
+        return (
+            isinstance(other, Catalogue) and self.of_probes == other.of_probes and self.signatures == other.signatures
+        )
 
     def __hash__(self) -> int:
         return self._hash
+
+    @cached_property
+    def for_probes(self) -> "Catalogue":
+        """The same signatures, for what health checks print."""
+        return Catalogue(self.signatures, of_probes=True)
 
     def pattern_count(self) -> int:
         """How many patterns there are."""
