@@ -18,7 +18,7 @@ from bcon_exporter.model.signatures import CauseText, Signature, SuggestionText
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 CAUSE_FILES = (
     *("containers.yaml", "program.yaml", "limits.yaml", "access.yaml", "network.yaml", "shared.yaml"),
-    *("supervise.yaml", "probe.yaml"),
+    *("supervise.yaml", "probe.yaml", "plain_words.yaml"),
 )
 _Entries = Mapping[str, dict[str, Any]]
 _OF_A_FILE = ("causes", "restarts", "adjustments", "steps")

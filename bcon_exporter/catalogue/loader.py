@@ -25,9 +25,11 @@ _MAX_DEPTH = 50
 SHIPPED_FILES = (
     "probe.yaml",
     "benign.yaml",
+    "noise.yaml",
     "memory.yaml",
     "disk.yaml",
     "start.yaml",
+    "plain_words.yaml",
     "port.yaml",
     "home.yaml",
     "auth.yaml",

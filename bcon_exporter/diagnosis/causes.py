@@ -210,13 +210,16 @@ def find_causes(
 
 
 def _last_message(case: Case, causes: Sequence[LikelyCause]) -> str | None:
-    """Return what a failing check printed, or else the newest failure in the log, or else a failed run's last words."""
+    """Return what a failing check printed, or else the first failure in the log, or else a failed run's last words.
+
+    Later failures are often consequences of the first.
+    """
     if causes and SymptomType.UNHEALTHY in causes[0].related_symptoms:
         return _probe_message(case)
     lines = case.container.logs.lines if case.container.logs is not None and case.use_logs else ()
     failed = [event for event in case.events if event.failed]
     if failed:
-        return message_of_event(failed[-1], lines)
+        return message_of_event(failed[0], lines)
     end = case.ending.exit or last_crash(case.container)
     texts = end.last_lines if end is not None and end.last_lines else [line.text for line in lines[-MAX_EVIDENCE:]]
     has_failed = case.ending.kind is EndKind.FAILED or (end is not None and bool(end.exit_code))

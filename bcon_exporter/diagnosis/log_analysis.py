@@ -68,7 +68,7 @@ def _explain(
     if not ranked and failed:
         evidence = tuple(template.example for template in summarise(failed, MAX_EVIDENCE))
         unknown = likely_cause(known_cause("program_reports_error"), evidence, (SymptomType.LOG_ERROR,))
-        unknown = unknown.quoting(message_of_event(failed[-1], lines))
+        unknown = unknown.quoting(message_of_event(failed[0], lines))
         return (unknown,), with_search_step(steps, unknown)
     quoted = ids_to_quote(cause for hit in hits for cause in hit.signature.causes)
     causes = with_message(ranked, quoted, newest_message_for(ranked, hits))

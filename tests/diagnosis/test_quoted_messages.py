@@ -98,6 +98,6 @@ def test_what_a_run_said_that_was_stopped_on_request_is_not_quoted() -> None:
     assert all(cause.says is None for cause in report.likely_causes)
 
 
-def test_a_running_container_quotes_its_newest_failure() -> None:
+def test_a_running_container_quotes_its_first_failure() -> None:
     report = diagnose(container(logs=logs("ERROR first thing", "ERROR second thing")))
-    assert [cause.says for cause in report.likely_causes] == ["second thing"]
+    assert [cause.says for cause in report.likely_causes] == ["first thing"]
