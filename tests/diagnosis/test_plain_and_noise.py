@@ -27,7 +27,7 @@ SAID_PLAINLY = {
     "Error: Can't open display: :0": "display_missing",
     "Error: Could not locate a Flask application. Use the 'flask --app' option": "entry_point_missing",
     "Exiting: No modules or inputs enabled and configuration reloading disabled.": "nothing_configured",
-    "[WARNING] You need at least one mail account to start Dovecot (120s left before shutdown)": "first_setting_missing",
+    "[WARNING] You need at least one mail account to start Dovecot (120s left)": "first_setting_missing",
     'WARNING: Error on folder "photos" (p1): folder marker missing': "folder_not_mounted",
     "error: Host validation failed for: shop.example.org:3000.": "host_not_allowed",
 }
