@@ -17,16 +17,8 @@ from bcon_exporter.model.signatures import CauseText, Signature, SuggestionText
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 CAUSE_FILES = (
-    "containers.yaml",
-    "program.yaml",
-    "upgrade.yaml",
-    "locks.yaml",
-    "limits.yaml",
-    "access.yaml",
-    "network.yaml",
-    "privileges.yaml",
-    "host.yaml",
-    "shared.yaml",
+    *("containers.yaml", "program.yaml", "upgrade.yaml", "locks.yaml", "limits.yaml", "access.yaml", "network.yaml"),
+    *("privileges.yaml", "host.yaml", "supervise.yaml", "probe.yaml", "plain_words.yaml", "shared.yaml"),
 )
 _Entries = Mapping[str, dict[str, Any]]
 _OF_A_FILE = ("causes", "restarts", "adjustments", "steps")

@@ -11,7 +11,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from bcon_exporter.catalogue.causes import check_use, fields_of, load_causes
-from bcon_exporter.catalogue.pattern_tests import find_flaw
+from bcon_exporter.catalogue.pattern_tests import find_flaw, find_flaw_of_end
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.signatures import Catalogue, Signature, SuggestionText
@@ -23,15 +23,18 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_FILES = 200
 _MAX_DEPTH = 50
 SHIPPED_FILES = (
+    "probe.yaml",
     "benign.yaml",
     "host_needs.yaml",
     "privileges.yaml",
     "host_limits.yaml",
     "upgrade.yaml",
     "locks.yaml",
+    "noise.yaml",
     "memory.yaml",
     "disk.yaml",
     "start.yaml",
+    "plain_words.yaml",
     "port.yaml",
     "home.yaml",
     "auth.yaml",
@@ -42,6 +45,7 @@ SHIPPED_FILES = (
     "slow.yaml",
     "network.yaml",
     "data.yaml",
+    "supervise.yaml",
     "crash.yaml",
     "general.yaml",
 )
@@ -204,6 +208,9 @@ def _prove(signatures: Sequence[Signature], name: str, text: str) -> None:
         if signature.id in ids:
             raise _refusal(name, _line_of(text, ("signatures", index)), f"the id {signature.id} is used twice")
         ids.add(signature.id)
+        if signature.lasts_until is not None and (flaw := find_flaw_of_end(signature.lasts_until)) is not None:
+            line = _line_of(text, ("signatures", index, "lasts_until"))
+            raise _refusal(name, line, f"{signature.id}, lasts_until: {flaw}")
         for number, pattern in enumerate(signature.patterns):
             flaw = find_flaw(pattern)
             if flaw is not None:

@@ -19,18 +19,34 @@ def find_flaw(pattern: SignaturePattern) -> str | None:
     return find_mistake(pattern) or _slowness(pattern)
 
 
+def find_flaw_of_end(lasts_until: str) -> str | None:
+    """Say what is wrong with the expression of the lines that end a final word, None when nothing is."""
+    example = lasts_until.replace("{subject}", r"\S+")
+    try:
+        compiled = compile_pattern(example)
+    except re2.error as error:
+        return f"not an RE2 expression: {_tell(error)}"
+    if compiled.search(b"") is not None:
+        return "it matches an empty line"
+    return "it is too large; avoid counted repeats" if compiled.programsize > MAX_PROGRAM else None
+
+
+def _tell(error: re2.error) -> str:
+    reason = error.args[0] if error.args else "not valid"
+    return reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+
+
 def find_mistake(pattern: SignaturePattern) -> str | None:
     """Say what is wrong with `pattern` on any machine, however fast it is."""
     try:
         compiled = compile_pattern(pattern.regex)
         unless = compile_pattern(pattern.unless) if pattern.unless is not None else None
     except re2.error as error:
-        reason = error.args[0] if error.args else "not valid"
-        return f"not an RE2 expression: {reason.decode(errors='replace') if isinstance(reason, bytes) else reason}"
+        return f"not an RE2 expression: {_tell(error)}"
     if any(one is not None and one.search(b"") is not None for one in (compiled, unless)):
         return "it matches an empty line"
-    if set(compiled.groupindex) - {b"peer", b"other"}:
-        return "the only named groups allowed are `peer` and `other`"
+    if set(compiled.groupindex) - {b"peer", b"other", b"subject"}:
+        return "the only named groups allowed are `peer`, `other` and `subject`"
     if any(one is not None and one.programsize > MAX_PROGRAM for one in (compiled, unless)):
         return "it is too large; avoid counted repeats"
     return _wrong_example(pattern, compiled, unless)

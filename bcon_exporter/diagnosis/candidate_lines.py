@@ -38,7 +38,7 @@ class LineFilter:
         }
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def line_filter_of(catalogue: Catalogue) -> LineFilter:
     """Return the filter for a catalogue; building one takes a twentieth of a second."""
     return LineFilter(catalogue)

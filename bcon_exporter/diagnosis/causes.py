@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from bcon_exporter.catalogue.causes import adjust, fields_of, fill, known_cause
+from bcon_exporter.catalogue.causes import adjust, fields_of, fill, known_cause, known_step
 from bcon_exporter.diagnosis.connectivity import UNKNOWN_PEER_CAUSES
 from bcon_exporter.diagnosis.container_lookup import ContainerLookup, host_of
 from bcon_exporter.diagnosis.evidence import (
@@ -19,6 +19,7 @@ from bcon_exporter.diagnosis.failed_connections import REJECTIONS, kind_of_signa
 from bcon_exporter.diagnosis.finding import Finding, adjusted, likely_cause, quote
 from bcon_exporter.diagnosis.hook_causes import find_hook_causes
 from bcon_exporter.diagnosis.image_changes import find_image_change
+from bcon_exporter.diagnosis.last_exit import EndKind, last_crash
 from bcon_exporter.diagnosis.mounts import find_mount_causes
 from bcon_exporter.diagnosis.peer_state import HostContext
 from bcon_exporter.diagnosis.peers import (
@@ -29,6 +30,15 @@ from bcon_exporter.diagnosis.peers import (
     find_peer_causes,
 )
 from bcon_exporter.diagnosis.ports import find_listeners, find_port_holders
+from bcon_exporter.diagnosis.quoted_messages import (
+    ids_to_quote,
+    message_in,
+    message_of_event,
+    newest_message_for,
+    steps_for_line,
+    with_message,
+    with_search_step,
+)
 from bcon_exporter.diagnosis.rule import Case, SymptomRule, Verdicts, missing_facts
 from bcon_exporter.diagnosis.rules import RULE_OF
 from bcon_exporter.diagnosis.server_rejections import find_refused_client, find_rejection_causes
@@ -126,14 +136,20 @@ def _cause_key(cause: LikelyCause) -> tuple[str, str | None]:
     return cause.id, cause.peer
 
 
-def with_fallback_cause(conclusion: Conclusion, symptoms: Sequence[Symptom]) -> Conclusion:
-    """Fall back to "the program reports an error" where no cause was found and the log shows an error."""
+def with_fallback_cause(conclusion: Conclusion, symptoms: Sequence[Symptom], case: Case) -> Conclusion:
+    """Fall back to "the program reports an error", and what it says, where no cause was found and the log shows one."""
     log_error = next((symptom for symptom in symptoms if symptom.type is SymptomType.LOG_ERROR), None)
     if conclusion.causes or log_error is None:
         return conclusion
     cause = known_cause("program_reports_error")
     evidence = log_error.evidence[:MAX_EVIDENCE]
-    return conclusion._replace(causes=(likely_cause(cause, evidence, (SymptomType.LOG_ERROR,)),))
+    likely = likely_cause(cause, evidence, (SymptomType.LOG_ERROR,))
+    message = _last_message(case, (likely,))
+    if not message:
+        return conclusion._replace(causes=(likely,))
+    search = suggestions_of([known_step("search_message")], numbers_of(case.container, case.host, case.thresholds))
+    suggestions = (*search, *conclusion.suggestions)[:MAX_SUGGESTIONS]
+    return conclusion._replace(causes=(likely.quoting(message),), suggestions=suggestions)
 
 
 def find_causes(
@@ -179,14 +195,42 @@ def find_causes(
         (max((sureness.get(cause.id, 0.0) for cause in hit.signature.causes), default=0.0), text)
         for hit in hits
         if not _is_covered(hit, findings)
-        for text in hit.signature.suggestions
+        for text in steps_for_line(hit.signature.suggestions, hit.line)
     ]
     steps += [(sureness.get(nothing_listens.id, 0.0), step) for step in nothing_listens.steps if own_probe_hits]
     if any(symptom.severity is Severity.CRITICAL for symptom in symptoms):
         steps = [(sure, _make_immediate(text)) for sure, text in steps]
     steps += [(max((sureness.get(cause_id, 0.0) for cause_id in by), default=0.0), text) for by, text in by_rules.steps]
     numbers = numbers_of(case.container, case.host, case.thresholds)
-    return Conclusion(ranked, suggestions_of(steps_in_order(steps), numbers), _points_to(ranked, findings))
+    quoted = by_rules.quoted | ids_to_quote(cause for hit in hits for cause in hit.signature.causes)
+    causes_shown = with_message(ranked, quoted, newest_message_for(ranked, hits) or _last_message(case, ranked))
+    in_order = steps_in_order(steps)
+    in_order = with_search_step(in_order, causes_shown[0]) if causes_shown else in_order
+    return Conclusion(causes_shown, suggestions_of(in_order, numbers), _points_to(ranked, findings))
+
+
+def _last_message(case: Case, causes: Sequence[LikelyCause]) -> str | None:
+    """Return what a failing check printed, or else the first failure in the log, or else a failed run's last words.
+
+    Later failures are often consequences of the first.
+    """
+    if causes and SymptomType.UNHEALTHY in causes[0].related_symptoms:
+        return _probe_message(case)
+    lines = case.container.logs.lines if case.container.logs is not None and case.use_logs else ()
+    failed = [event for event in case.events if event.failed]
+    if failed:
+        return message_of_event(failed[0], lines)
+    end = case.ending.exit or last_crash(case.container)
+    texts = end.last_lines if end is not None and end.last_lines else [line.text for line in lines[-MAX_EVIDENCE:]]
+    has_failed = case.ending.kind is EndKind.FAILED or (end is not None and bool(end.exit_code))
+    return next((message_in(text) for text in reversed(texts) if text.strip()), None) if has_failed else None
+
+
+def _probe_message(case: Case) -> str | None:
+    health = case.container.health
+    outputs = [probe.output for probe in health.probes if probe.exit_code != 0] if health is not None else []
+    texts = [text for text in (outputs[-1] if outputs else "").splitlines() if text.strip()]
+    return message_in(texts[-1]) if texts else None
 
 
 def _general_causes(hits: Sequence[Hit]) -> frozenset[str]:
@@ -270,11 +314,13 @@ class _AdviceOfRules(NamedTuple):
     Attributes:
         steps: Suggestions, each with the ids of the causes that its rule names.
         general: Ids of the causes that are marked as general.
+        quoted: Ids of those with which the program's message is quoted.
     """
 
     causes: list[LikelyCause]
     steps: list[tuple[tuple[str, ...], SuggestionText]]
     general: frozenset[str]
+    quoted: frozenset[str]
 
 
 def _advice_of_rules(case: Case, symptoms: Sequence[Symptom], rules: Sequence[SymptomRule]) -> _AdviceOfRules:
@@ -282,6 +328,7 @@ def _advice_of_rules(case: Case, symptoms: Sequence[Symptom], rules: Sequence[Sy
     causes: list[LikelyCause] = []
     steps: list[tuple[tuple[str, ...], SuggestionText]] = []
     general: set[str] = set()
+    quoted: set[str] = set()
     for rule in rules:
         symptom = present.get(rule.type)
         if symptom is None or (
@@ -291,8 +338,9 @@ def _advice_of_rules(case: Case, symptoms: Sequence[Symptom], rules: Sequence[Sy
         advice = rule.advise(case).without_unknown(known)
         steps += [(tuple(cause.id for cause in advice.causes), text) for text in advice.steps]
         general.update(cause.id for cause in advice.causes if cause.general)
+        quoted.update(ids_to_quote(advice.causes))
         causes += [likely_cause(cause, symptom.evidence[-MAX_EVIDENCE:], (rule.type,)) for cause in advice.causes]
-    return _AdviceOfRules(causes, steps, frozenset(general))
+    return _AdviceOfRules(causes, steps, frozenset(general), frozenset(quoted))
 
 
 def _make_immediate(text: SuggestionText) -> SuggestionText:

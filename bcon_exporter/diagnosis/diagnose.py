@@ -273,7 +273,9 @@ def _find_causes(
         too_late = too_late or inputs.too_late_for_causes()
         fresh = _OUT_OF_TIME if too_late else find_causes(case, symptoms, inputs.rules, lookup, context)
         earlier = earlier_conclusions.get(container_id, _NO_EARLIER_CONCLUSION)
-        conclusions[container_id] = with_fallback_cause(with_earlier_causes(fresh, earlier, case, verdicts), symptoms)
+        conclusions[container_id] = with_fallback_cause(
+            with_earlier_causes(fresh, earlier, case, verdicts), symptoms, case
+        )
     return conclusions
 
 

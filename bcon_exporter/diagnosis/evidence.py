@@ -21,7 +21,7 @@ from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.diagnosis.start_errors import start_error_of
 from bcon_exporter.model.container_facts import ContainerState, LogLine
 from bcon_exporter.model.findings import Symptom, SymptomType
-from bcon_exporter.model.signatures import Category
+from bcon_exporter.model.signatures import Catalogue, Category
 
 MAX_HITS = 200
 
@@ -42,10 +42,10 @@ def collect_hits(case: Case, symptoms: Sequence[Symptom]) -> list[TimedHit]:
     error = case.container.error
     refused = not case.container.is_running and case.container.state is not ContainerState.DEAD
     if error and refused and start_error_of(error) is None:
-        timed_hits += [TimedHit(case.ending.at, hit) for hit in _find_hits_in_texts([error], case)]
+        timed_hits += [TimedHit(case.ending.at, hit) for hit in _find_hits_in_texts([error], case.catalogue)]
     end = case.ending.exit
     if not timed_hits and end is not None and SymptomType.EXIT_ERROR in present:
-        timed_hits += [TimedHit(end.at, hit) for hit in _find_hits_in_texts(end.last_lines, case)]
+        timed_hits += [TimedHit(end.at, hit) for hit in _find_hits_in_texts(end.last_lines, case.catalogue)]
     return timed_hits[-MAX_HITS:]
 
 
@@ -67,13 +67,13 @@ def collect_probe_hits(case: Case, symptoms: Sequence[Symptom]) -> list[TimedHit
     return [
         TimedHit(probe.ended_at, hit)
         for probe in probes
-        for hit in _find_hits_in_texts(probe.output.splitlines(), case)
+        for hit in _find_hits_in_texts(probe.output.splitlines(), case.catalogue.for_probes)
     ]
 
 
-def _find_hits_in_texts(texts: Iterable[str], case: Case) -> list[Hit]:
+def _find_hits_in_texts(texts: Iterable[str], catalogue: Catalogue) -> list[Hit]:
     lines = [LogLine(at=None, stream="stderr", text=text) for text in texts if text]
-    return [hit for event in find_events(lines, case.catalogue) for hit in event.hits]
+    return [hit for event in find_events(lines, catalogue) for hit in event.hits]
 
 
 def separate_own_probe_hits(timed_hits: list[TimedHit], probe_hits: list[TimedHit]) -> tuple[list[TimedHit], list[Hit]]:

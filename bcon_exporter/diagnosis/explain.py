@@ -7,23 +7,34 @@ from typing import NamedTuple
 
 import re2
 
+from bcon_exporter.catalogue.causes import known_step
 from bcon_exporter.diagnosis.causes import MAX_CAUSES, SURE, causes_of_hits, known_facts, rank, suggestions_of
 from bcon_exporter.diagnosis.container_lookup import ContainerLookup
 from bcon_exporter.diagnosis.evidence import TimedHit, group_failures
-from bcon_exporter.diagnosis.finding import Finding
+from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
+from bcon_exporter.diagnosis.finding import Finding, likely_cause, quote
 from bcon_exporter.diagnosis.host_outages import find_shutdowns
+from bcon_exporter.diagnosis.last_exit import EndKind, classify_ending, last_crash
 from bcon_exporter.diagnosis.log_events import LogEvent, read_events, template_of
 from bcon_exporter.diagnosis.log_windows import is_before_start
 from bcon_exporter.diagnosis.peer_state import HostContext
 from bcon_exporter.diagnosis.peers import find_peer_causes
+from bcon_exporter.diagnosis.quoted_messages import (
+    ids_to_quote,
+    message_in,
+    newest_message_for,
+    steps_for_line,
+    with_message,
+    with_search_step,
+)
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.diagnosis.unknown_errors import explain_by_shape
 from bcon_exporter.diagnosis.usage_in_words import safe_name
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, LogLine, texts_of
-from bcon_exporter.model.findings import LikelyCause
+from bcon_exporter.model.findings import LikelyCause, SymptomType
 from bcon_exporter.model.log_reports import ErrorExplanation, ExplainedCause, SampleLog
-from bcon_exporter.model.quantities import show_count
+from bcon_exporter.model.quantities import show_count, show_duration
 from bcon_exporter.model.signatures import Catalogue, Need, SuggestionText
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.regexes import compile_pattern
@@ -32,6 +43,8 @@ PREFIX = "re:"
 MAX_PATTERN_CHARS = 256
 MAX_PROGRAM = 5_000
 MAX_SAMPLES = 5
+LAST_WORDS, LAST_WORDS_SECONDS = 5, 5.0
+"""A line is among the last words if so few follow it, and if the end came so soon after it."""
 _LENGTH = f"it must have 1 to {MAX_PATTERN_CHARS} characters"
 _TOO_LARGE = "it is too large; avoid counted repeats"
 
@@ -41,6 +54,14 @@ class Surroundings(NamedTuple):
 
     host: HostSnapshot
     thresholds: Thresholds
+
+
+class _End(NamedTuple):
+    """A failed end of the container just after a line that the pattern matches."""
+
+    exit_code: int
+    seconds_after: float | None
+    line: str
 
 
 class _Found(NamedTuple):
@@ -85,9 +106,12 @@ def explain(
     peers = _peer_findings(lines, matches, container, surroundings) if surroundings is not None else []
     suggestions = [text for finding in peers if finding.cause.confidence >= SURE for text in finding.suggestions]
     known = known_facts(container)
-    causes = _causes([*(finding.cause for finding in peers), *causes_of_hits(current, known)], over, known)
+    causes = _causes([*(finding.cause for finding in peers), *causes_of_hits(current, known)], current, over, known)
     if not causes and (unknown := _by_shape(matches, lines, container)) is not None:
         causes, suggestions = (unknown[0],), unknown[1]
+    end = _find_end(lines, matches, container, surroundings) if surroundings is not None else None
+    if not causes and end is not None:
+        causes, suggestions = _explain_end(end)
     return ErrorExplanation(
         container_id=container.short_id,
         container_name=container.name,
@@ -96,10 +120,13 @@ def explain(
         history_occurrences=sum(match.history for match in matches),
         first_seen=_time(lines, indexes, newest=False),
         last_seen=_time(lines, indexes, newest=True),
-        explanation=_explanation(container, lines, matches),
+        explanation=_explanation(container, lines, matches, end),
         causes=causes,
         actions=suggestions_of(
-            (*suggestions, *(text for hit in current or over for text in hit.signature.suggestions)),
+            (
+                *suggestions,
+                *(text for hit in current or over for text in steps_for_line(hit.signature.suggestions, hit.line)),
+            ),
             {"name": safe_name(container)},
         ),
         samples=tuple(_sample(lines, match, context_lines) for match in matches[-MAX_SAMPLES:]),
@@ -180,6 +207,40 @@ def _by_shape(
     return None
 
 
+def _find_end(
+    lines: Sequence[LogLine], matches: Sequence[_Found], container: ContainerFacts, surroundings: Surroundings
+) -> _End | None:
+    """Return the failed end right before which a matching line stands; None where there is none."""
+    host, thresholds = surroundings
+    ending = classify_ending(
+        container, host.taken_at, thresholds, find_shutdowns(host), engine_started_at=host.engine_started_at
+    )
+    crash = last_crash(container) if container.is_running else None
+    at, code = (crash.at, crash.exit_code) if crash is not None else (ending.at, ending.exit_code)
+    if not matches or not code or (crash is None and ending.kind is not EndKind.FAILED):
+        return None
+    written = [index for index, text in enumerate(texts_of(lines)) if text.strip()]
+    if crash is None:
+        last = [match for match in matches if match.line in written[-LAST_WORDS:]]
+    else:
+        last = [match for match in matches if lines[match.line].at is not None]
+    for match in reversed(last):
+        said_at = lines[match.line].at
+        after = None if said_at is None or at is None else (at - said_at).total_seconds()
+        if after is None or -1 <= after <= LAST_WORDS_SECONDS:
+            return _End(code, None if after is None else max(0.0, after), lines[match.line].text.strip())
+    return None
+
+
+def _explain_end(end: _End) -> tuple[tuple[ExplainedCause, ...], list[SuggestionText]]:
+    """Explain a line by the end that followed it, where nothing else does."""
+    cause = cause_of_exit(end.exit_code)
+    likely = likely_cause(cause, (quote(end.line),), (SymptomType.EXIT_ERROR,))
+    likely = likely.quoting(message_in(end.line)) if cause.quotes else likely
+    explained = ExplainedCause(**dict(likely), history=False)
+    return (explained,), with_search_step([known_step("read_log_around")], likely)
+
+
 def _hits_of(matches: Sequence[_Found], *, history: bool) -> list[Hit]:
     return [hit for match in matches if match.history is history for hit in match.hits]
 
@@ -197,9 +258,12 @@ def _peer_findings(
     return find_peer_causes(failures, container, ContainerLookup(host), context)
 
 
-def _causes(current: Sequence[LikelyCause], over: Sequence[Hit], known: frozenset[Need]) -> tuple[ExplainedCause, ...]:
+def _causes(
+    current: Sequence[LikelyCause], hits: Sequence[Hit], over: Sequence[Hit], known: frozenset[Need]
+) -> tuple[ExplainedCause, ...]:
     """Return the current causes first; a cause that both show counts as current."""
-    now = rank(current)
+    quoted = ids_to_quote(cause for hit in hits for cause in hit.signature.causes)
+    now = with_message(ranked := rank(current), quoted, newest_message_for(ranked, hits))
     current_ids = {cause.id for cause in now}
     earlier_causes = [cause for cause in rank(causes_of_hits(over, known)) if cause.id not in current_ids]
     marked = [(cause, False) for cause in now] + [(cause, True) for cause in earlier_causes]
@@ -213,20 +277,31 @@ def _time(lines: Sequence[LogLine], indexes: Sequence[int], *, newest: bool) -> 
     return max(times) if newest else min(times)
 
 
-def _explanation(container: ContainerFacts, lines: Sequence[LogLine], matches: Sequence[_Found]) -> str:
+def _explanation(
+    container: ContainerFacts, lines: Sequence[LogLine], matches: Sequence[_Found], end: _End | None
+) -> str:
     if container.logs is None:
         return f"The log could not be read: {container.unread.get('logs', 'not read')}."
     if not matches:
         return f"The pattern does not occur in the {len(lines)} lines that were searched."
     kinds = len({template_of(lines[match.line].text) for match in matches})
     counted = f"It occurs in {len(matches)} of {len(lines)} lines, in {show_count(kinds, 'form')}."
-    sentences = [counted, *_history(matches)]
+    sentences = [counted, *_history(matches), *_tell_end(end)]
     meanings = dict.fromkeys(hit.signature.explanation for match in matches for hit in match.hits)
     if meanings:
         return " ".join((*sentences, *meanings))
     fails = any(match.event is not None and match.event.failed for match in matches)
+    if not fails and end is not None:
+        return " ".join((*sentences, "No signature knows these words."))
     unknown = "No signature knows this error." if fails else "By level and shape these lines report no error."
     return " ".join((*sentences, unknown))
+
+
+def _tell_end(end: _End | None) -> tuple[str, ...]:
+    if end is None:
+        return ()
+    after = "right after it" if end.seconds_after is None else f"{show_duration(end.seconds_after)} after it"
+    return (f"The container ended with code {explain_exit(end.exit_code)} {after}: it is among its last words.",)
 
 
 def _history(matches: Sequence[_Found]) -> tuple[str, ...]:

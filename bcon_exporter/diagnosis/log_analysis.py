@@ -5,13 +5,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.causes import causes_of_hits, rank, steps_in_order, suggestions_of
+from bcon_exporter.diagnosis.finding import likely_cause
 from bcon_exporter.diagnosis.joined_lines import LineBuffer
 from bcon_exporter.diagnosis.log_events import LogEvent, read_events, summarise, template_of
 from bcon_exporter.diagnosis.log_recovery import Recoveries
+from bcon_exporter.diagnosis.quoted_messages import (
+    ids_to_quote,
+    message_of_event,
+    newest_message_for,
+    steps_for_line,
+    with_message,
+    with_search_step,
+)
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.model.container_facts import LogLine
-from bcon_exporter.model.findings import Severity, SymptomType
+from bcon_exporter.model.findings import LikelyCause, Severity, SymptomType
 from bcon_exporter.model.log_reports import LogAnalysis, LogEventGroup, LogSymptom
 from bcon_exporter.model.quantities import show_count
 from bcon_exporter.model.signatures import Catalogue, Category, SuggestionText
@@ -37,15 +47,32 @@ def analyze(lines: Sequence[LogLine], catalogue: Catalogue) -> LogAnalysis:
     current = [event for event in events if not event.recovered]
     hits = [hit for event in current for hit in event.hits]
     groups = _groups(events)
+    causes, steps = _explain(lines, current, hits)
     return LogAnalysis(
         lines=len(lines),
         symptoms=_symptoms(current),
         categories=_categories(current),
-        causes=rank(causes_of_hits(hits)),
-        suggestions=suggestions_of(steps_in_order(_steps(hits)), _NO_NUMBERS),
+        causes=causes,
+        suggestions=suggestions_of(steps, _NO_NUMBERS),
         events=groups[:MAX_GROUPS],
         events_left_out=max(0, len(groups) - MAX_GROUPS),
     )
+
+
+def _explain(
+    lines: Sequence[LogLine], events: Sequence[LogEvent], hits: Sequence[Hit]
+) -> tuple[tuple[LikelyCause, ...], list[SuggestionText]]:
+    """Return the causes and the steps; an error that no signature knows is quoted, and so is one of general words."""
+    ranked, steps = rank(causes_of_hits(hits)), steps_in_order(_steps(hits))
+    failed = [event for event in events if event.failed]
+    if not ranked and failed:
+        evidence = tuple(template.example for template in summarise(failed, MAX_EVIDENCE))
+        unknown = likely_cause(known_cause("program_reports_error"), evidence, (SymptomType.LOG_ERROR,))
+        unknown = unknown.quoting(message_of_event(failed[0], lines))
+        return (unknown,), with_search_step(steps, unknown)
+    quoted = ids_to_quote(cause for hit in hits for cause in hit.signature.causes)
+    causes = with_message(ranked, quoted, newest_message_for(ranked, hits))
+    return causes, with_search_step(steps, causes[0]) if causes else steps
 
 
 def _steps(hits: Sequence[Hit]) -> list[tuple[float, SuggestionText]]:
@@ -53,7 +80,7 @@ def _steps(hits: Sequence[Hit]) -> list[tuple[float, SuggestionText]]:
     return [
         (max((cause.confidence for cause in hit.signature.causes), default=0.0), text)
         for hit in hits
-        for text in hit.signature.suggestions
+        for text in steps_for_line(hit.signature.suggestions, hit.line)
     ]
 
 
@@ -76,15 +103,20 @@ def _symptoms(events: Sequence[LogEvent]) -> tuple[LogSymptom, ...]:
 def _symptom(kind: SymptomType, events: Sequence[LogEvent]) -> LogSymptom:
     times = _times(events)
     verb = "shows" if len(events) == 1 else "show"
+    severity = _SEVERITIES.get(kind, Severity.ERROR)
     return LogSymptom(
         type=kind,
-        severity=_SEVERITIES.get(kind, Severity.ERROR),
+        severity=Severity.WARNING if all(map(_is_mild, events)) else severity,
         description=f"{show_count(len(events), 'event')} {verb} it.",
         count=len(events),
         evidence=tuple(template.example for template in summarise(events, MAX_EVIDENCE)),
         first_seen=times[0],
         last_seen=times[1],
     )
+
+
+def _is_mild(event: LogEvent) -> bool:
+    return bool(event.hits) and all(hit.signature.mild for hit in event.hits)
 
 
 def _times(events: Sequence[LogEvent]) -> tuple[datetime | None, datetime | None]:

@@ -95,6 +95,11 @@ class LogEvent:
     index: int = 0
     recovered: bool = False
 
+    @property
+    def is_final(self) -> bool:
+        """Whether it is a final word, which stands until the next start or a sign of work."""
+        return any(hit.signature.lasts_until is not None for hit in self.hits)
+
     def shows(self, symptom: SymptomType) -> bool:
         """Whether it is evidence for `symptom`."""
         if symptom is SymptomType.LOG_ERROR:
@@ -145,7 +150,12 @@ def read_events(
         candidates = line_filter.find_lines(buffer)
     newest = list(candidates.items())[-max_candidates:]
     matches = {index: Match(buffer.texts[index], buffer.line(index), patterns) for index, patterns in newest}
-    return _marked(_events(lines, buffer, matches, line_filter), lines, buffer) if matches else ()
+    if not matches:
+        return ()
+    events = _marked(_events(lines, buffer, matches, line_filter), lines, buffer)
+    if any(event.is_final for event in events):
+        events = tuple(_while_it_stands(event, buffer, catalogue) if event.is_final else event for event in events)
+    return events
 
 
 def find_candidates(lines: Sequence[LogLine], catalogue: Catalogue) -> Candidates:
@@ -234,6 +244,17 @@ def _marked(events: list[LogEvent], lines: Sequence[LogLine], buffer: LineBuffer
     if passed:
         events = [replace(event, recovered=True) if event.index in passed else event for event in events]
     return tuple(_without_consequences(events))
+
+
+def _while_it_stands(event: LogEvent, buffer: LineBuffer, catalogue: Catalogue) -> LogEvent:
+    """Return a final word, recovered only where a later line says that what it is about works again."""
+    ends = [
+        catalogue.ends_final_word(hit.signature, hit.subject)
+        for hit in event.hits
+        if hit.signature.lasts_until is not None
+    ]
+    is_over = all(any(line >= _end(event) for line in buffer.lines_with(end)) for end in ends)
+    return replace(event, recovered=is_over)
 
 
 def _without_outages(events: list[LogEvent], buffer: LineBuffer) -> list[LogEvent]:
@@ -457,7 +478,17 @@ def _judge(
     text = hits[0].line if hits else lines[0].text
     if failed and level is Level.UNKNOWN:
         level = Level.ERROR
+    if failed and hits:
+        level = _level_by_signatures(level, hits)
     return LogEvent(lines[0].at, level, text.strip(), len(lines), hits, failed, index)
+
+
+def _level_by_signatures(level: Level, hits: tuple[Hit, ...]) -> Level:
+    """Return the level of a failure by what its signatures say: a final word is an error, however calmly it is said."""
+    if all(hit.signature.mild for hit in hits):
+        return Level.WARNING
+    is_final = any(hit.signature.lasts_until is not None and not hit.signature.mild for hit in hits)
+    return max(level, Level.ERROR) if is_final else level
 
 
 def _failed(level: Level, hits: tuple[Hit, ...], *, fails: bool) -> bool:

@@ -19,7 +19,7 @@ def counting_events(
 ) -> tuple[LogEvent, ...]:
     """Leave out events that are too old, or that a requested stop or restart caused.
 
-    An event without a time counts: it stood in the window that was read.
+    An event without a time counts: it stood in the window that was read. A final word counts until the next start.
     """
     since = _since(container, ending, now, thresholds)
     if since is None:
@@ -29,8 +29,19 @@ def counting_events(
         event
         for event in events
         if event.at is None
-        or (event.at >= since and (until is None or event.at < until) and not _is_too_new(event.at, container, now))
+        or (
+            _is_of_now(event, since, container)
+            and (until is None or event.at < until)
+            and not _is_too_new(event.at, container, now)
+        )
     )
+
+
+def _is_of_now(event: LogEvent, since: datetime, container: ContainerFacts) -> bool:
+    """Whether it is young enough, or a final word of this run."""
+    if event.at is None or event.at >= since:
+        return True
+    return event.is_final and container.is_running and not is_before_start(event.at, container)
 
 
 def _is_too_new(at: datetime, container: ContainerFacts, now: datetime) -> bool:

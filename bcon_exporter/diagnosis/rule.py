@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 from functools import cached_property, lru_cache
 from types import MappingProxyType
@@ -24,14 +24,17 @@ from bcon_exporter.diagnosis.last_exit import (
     was_fresh_at_first_sight,
 )
 from bcon_exporter.diagnosis.log_cache import LogReader
-from bcon_exporter.diagnosis.log_events import LogEvent
+from bcon_exporter.diagnosis.log_events import LogEvent, template_of
 from bcon_exporter.diagnosis.log_windows import counting_events, is_before_start
-from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot, Probe
 from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom, SymptomType
 from bcon_exporter.model.signatures import Catalogue, Category, CauseText, Need, SuggestionText
 from bcon_exporter.model.thresholds import Thresholds
 
 _REASONS_KEPT = 256
+PROBES_AT_LEAST = 3
+"""What came with so many probes, and with nothing else, comes from them."""
+_PROBE_SLACK = timedelta(seconds=0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +142,27 @@ class Case:
         if not self.use_logs:
             return ()
         events = self._read_log(self.container)
-        return tuple(event for event in events if not (event.hits and self._is_by_own_check(event)))
+        by_probes = self._templates_of_probes(events)
+        return tuple(
+            event
+            for event in events
+            if not (event.hits and self._is_by_own_check(event)) and template_of(event.text) not in by_probes
+        )
+
+    def _templates_of_probes(self, events: Sequence[LogEvent]) -> frozenset[str]:
+        """Return the kinds of events that its own passing health check causes: they come with its probes, and only so.
+
+        A check that asks without a user or a database succeeds, and the server logs what it asked for.
+        """
+        health = self.container.health
+        if health is None or health.status is not HealthStatus.HEALTHY or len(health.probes) < PROBES_AT_LEAST:
+            return frozenset()
+        since, until = health.probes[0].started_at - _PROBE_SLACK, health.probes[-1].ended_at + _PROBE_SLACK
+        times: dict[str, list[datetime]] = {}
+        for event in events:
+            if event.at is not None and since <= event.at <= until:
+                times.setdefault(template_of(event.text), []).append(event.at)
+        return frozenset(template for template, at in times.items() if _come_with_probes(at, health.probes))
 
     def _read_log(self, container: ContainerFacts) -> Sequence[LogEvent]:
         """Return all events in the log of this container or of a neighbour."""
@@ -215,6 +238,16 @@ class Case:
         return Symptom(
             type=rule_type, severity=severity, description=description, evidence=evidence, detected_at=self.now
         )
+
+
+def _come_with_probes(times: Sequence[datetime], probes: Sequence[Probe]) -> bool:
+    """Whether something happened during each of the probes, and at no other time."""
+    during = [{number for number, probe in enumerate(probes) if _is_during(at, probe)} for at in times]
+    return all(during) and len(set().union(*during)) == len(probes)
+
+
+def _is_during(at: datetime, probe: Probe) -> bool:
+    return probe.started_at - _PROBE_SLACK <= at <= probe.ended_at + _PROBE_SLACK
 
 
 PRESENT = frozenset(ContainerState) - {ContainerState.REMOVING}

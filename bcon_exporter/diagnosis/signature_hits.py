@@ -17,14 +17,23 @@ _ALLOWED_SECOND = frozenset({Category.AUTH_FAILURE})
 _REASONS = frozenset({Category.NETWORK, Category.MISSING_DEPENDENCY})
 """Categories that may be the reason why settings could not be loaded; a missing file of settings is none."""
 
+_NO_PEER = frozenset({b"subject"})
+"""Groups of a pattern that name no host."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A signature found in a line. `peer` is the host that the line names, None when it names none."""
+    """A signature found in a line.
+
+    Attributes:
+        peer: The host that the line names; None when it names none.
+        subject: The program that a final word is about; None of other signatures, and where it names none.
+    """
 
     signature: Signature
     line: str
     peer: str | None = None
+    subject: str | None = None
 
 
 class Match(NamedTuple):
@@ -53,7 +62,9 @@ def find_hits(matches: Sequence[Match], level: Level, catalogue: Catalogue, *, f
             if known is None or (
                 _names_no_peer(known) and parse_peer(line, _peer(catalogue, index, match)) is not None
             ):
-                hits[signature.id] = Hit(signature, line, _peer(catalogue, index, match))
+                hits[signature.id] = Hit(
+                    signature, line, _peer(catalogue, index, match), _subject(catalogue, index, match)
+                )
             if signature.category not in _UNSPECIFIC:
                 wanted = tuple(category for category in signature.yields_to if category in _ALLOWED_SECOND)
             if not wanted:
@@ -88,13 +99,23 @@ def _deepest_first(match: Match, catalogue: Catalogue) -> Sequence[int]:
     return [*in_reason, *(index for index in match.indexes if index not in in_reason)]
 
 
+def _subject(catalogue: Catalogue, index: int, line_match: Match) -> str | None:
+    """Return the program that a final word is about."""
+    if catalogue.owner(index).lasts_until is None:
+        return None
+    match = catalogue.compiled(index).search(line_match.raw)
+    subject = None if match is None else match.groupdict().get(b"subject")
+    return None if subject is None else subject.decode("utf-8", "replace")
+
+
 def _peer(catalogue: Catalogue, index: int, line_match: Match) -> str | None:
     """Return the host that the line names, by the first pattern of the same signature that captures one."""
     for other in line_match.indexes:
         compiled = catalogue.compiled(other)
         if catalogue.owner(other) is catalogue.owner(index) and compiled.groupindex:
             match = compiled.search(line_match.raw)
-            named = [] if match is None else [text for text in match.groupdict().values() if text]
+            groups = {} if match is None else match.groupdict()
+            named = [text for group, text in groups.items() if text and group not in _NO_PEER]
             if named:
                 return named[0].decode("utf-8", "replace").rstrip(".:") or None
     return None

@@ -8,6 +8,7 @@ import re2
 from bcon_exporter.catalogue.causes import known_cause, known_step
 from bcon_exporter.diagnosis.finding import Finding, likely_cause, quote
 from bcon_exporter.diagnosis.log_events import LogEvent, template_of
+from bcon_exporter.diagnosis.quoted_messages import find_exception, is_innermost_last, message_in
 from bcon_exporter.model.container_facts import ContainerFacts, LogLine
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.quantities import show_count, show_duration, show_times
@@ -15,16 +16,10 @@ from bcon_exporter.model.signatures import SuggestionText
 
 _SHOWN_CHARS = 4096
 """So many characters of a line are searched for an exception and a place in the source."""
-_EXCEPTION = re2.compile(
-    r"^(?:panic: |fatal error: |thread '.*' panicked at |Uncaught |Unhandled |Caused by: )"
-    r"|(?:^|[\s\[(])(?:[A-Za-z_][\w$]*(?:\.|::|\\))*[A-Z]\w*(?:Error|Exception|Failure|Panic|Fault)\b"
-)
 _PLACE = re2.compile(
     r"\.(?:py|pyx|js|mjs|cjs|ts|tsx|go|java|kt|scala|groovy|clj|rb|php|rs|cs|fs|cpp|cc|c|h|ex|exs|erl|pl|pm|lua|swift)"
     r"\"?(?:[:(]|, line |:line | line | on line )\d+"
 )
-_INNERMOST_LAST = re2.compile(r'^\s*File ".*", line \d+')
-"""Python's traces name the place of the failure last; all others name it first."""
 
 
 def explain_by_shape(events: Sequence[LogEvent], lines: Sequence[LogLine], container: ContainerFacts) -> Finding | None:
@@ -39,7 +34,7 @@ def explain_by_shape(events: Sequence[LogEvent], lines: Sequence[LogLine], conta
         return None
     newest = events[-1]
     trace = [line.text[:_SHOWN_CHARS] for line in lines[newest.index : newest.index + newest.line_count]]
-    exception, place = _find_exception(trace), _find_place(trace)
+    exception, place = find_exception(trace), _find_place(trace)
     after = _began_after(events[0].at, container)
     kind, how_often = _kind(exception, place), _how_often(events)
     cause = (
@@ -48,7 +43,8 @@ def explain_by_shape(events: Sequence[LogEvent], lines: Sequence[LogLine], conta
         else known_cause("program_reports_error.unknown", kind=kind, how_often=how_often)
     )
     evidence = tuple(dict.fromkeys(quote(text.strip()) for text in (exception, place, newest.text) if text))
-    return Finding(likely_cause(cause, evidence, (SymptomType.LOG_ERROR,)), tuple(_advice(place, after)))
+    likely = likely_cause(cause, evidence, (SymptomType.LOG_ERROR,)).quoting(message_in(exception or newest.text))
+    return Finding(likely, tuple(_advice(place, after)))
 
 
 def _kind(exception: str | None, place: str | None) -> str:
@@ -79,21 +75,12 @@ def _began_after(first: datetime | None, container: ContainerFacts) -> str | Non
     return None
 
 
-def _find_exception(trace: Sequence[str]) -> str | None:
-    named = [text for text in trace if _EXCEPTION.search(text.encode("utf-8", "replace")) is not None]
-    return named[-1] if named and _is_innermost_last(trace) else next(iter(named), None)
-
-
 def _find_place(trace: Sequence[str]) -> str | None:
     places = [text for text in trace if _PLACE.search(text.encode("utf-8", "replace")) is not None]
-    return places[-1] if places and _is_innermost_last(trace) else next(iter(places), None)
-
-
-def _is_innermost_last(trace: Sequence[str]) -> bool:
-    return any(_INNERMOST_LAST.search(text.encode("utf-8", "replace")) is not None for text in trace)
+    return places[-1] if places and is_innermost_last(trace) else next(iter(places), None)
 
 
 def _advice(place: str | None, after: str | None) -> list[SuggestionText]:
-    steps = [known_step("read_log_around")]
+    steps = [known_step("search_message"), known_step("read_log_around")]
     steps += [known_step("look_at_source")] if place else []
     return [*steps, known_step("compare_with_before", after=after)] if after and "image" in after else steps

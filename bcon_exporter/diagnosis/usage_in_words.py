@@ -3,9 +3,11 @@
 import re  # noqa: TID251 - sees texts of signatures and rules, and names of at most 255 characters
 from datetime import datetime, timedelta
 
+from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.last_exit import recent_restarts
-from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, UsageFacts
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, MemoryGrowth, UsageFacts
 from bcon_exporter.model.quantities import show_count, show_duration
+from bcon_exporter.model.signatures import CauseText
 from bcon_exporter.model.text_patterns import CONTAINER_PATTERN
 from bcon_exporter.model.thresholds import Thresholds
 
@@ -50,6 +52,12 @@ def numbers_of(container: ContainerFacts, host: HostSnapshot, thresholds: Thresh
         "exit_code": "unknown" if container.exit_code is None else str(container.exit_code),
         "restart_policy": container.restart_policy or "no",
     }
+
+
+def cause_of_growth(growth: MemoryGrowth) -> CauseText:
+    """Return the cause that a working set grew steadily."""
+    over, low, high = show_duration(growth.seconds), in_bytes(growth.from_bytes), in_bytes(growth.to_bytes)
+    return known_cause("memory_leak.grew", over=over, low=low, high=high)
 
 
 def _uptime(container: ContainerFacts, host: HostSnapshot) -> str:

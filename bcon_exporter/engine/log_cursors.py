@@ -9,7 +9,7 @@ stream has gone on, it is kept as a line that has ended: these may be a program'
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -24,6 +24,8 @@ __all__ = ["LogCursors", "parse_log_stream"]
 # What a kept line costs beside its text: the string's head, its time, and its places in three columns.
 _LINE_OVERHEAD_BYTES = 120
 OVERLAP_SECONDS = 0.1
+MOST_OUTLASTING = 50
+"""So many lines of one container are kept that stay however old they are."""
 _OVERLAP_NANOSECONDS = int(OVERLAP_SECONDS * 1_000_000_000)
 _NEVER_READ = LogWindow()
 _NO_LINES = LogLines()
@@ -53,6 +55,7 @@ class LogCursors:
         bytes_total: Kept text of all; above it, each container keeps only its equal share.
         clock_slack_seconds: By how much the engine's clock may be ahead of ours.
         lines_per_container: Kept lines of one container.
+        outlasts: Whether a text of one or more lines holds one that stays in the window however old it is.
     """
 
     def __init__(
@@ -63,11 +66,13 @@ class LogCursors:
         bytes_total: int = 48 * 2**20,
         clock_slack_seconds: float = OVERLAP_SECONDS,
         lines_per_container: int = 2000,
+        outlasts: Callable[[str], bool] | None = None,
     ) -> None:
         self._bytes_per_container = bytes_per_container
         self._bytes_total = bytes_total
         self._clock_slack_nanoseconds = int(clock_slack_seconds * 1_000_000_000)
         self._lines_per_container = lines_per_container
+        self._outlasts = outlasts
         self._windows = dict(windows or {})
         self._held_bytes = sum(window.held_bytes for window in self._windows.values())
         self._holding = sum(1 for window in self._windows.values() if window.held_bytes)
@@ -110,12 +115,15 @@ class LogCursors:
             container_id: Full id.
             tail: The most lines to read.
             now: Our wall clock, not before the end of the last scan.
-            since: Start of the window, as for `take`; the first read requests no older lines.
+            since: Start of the window, as for `take`; the first read requests no older lines, unless some may outlast
+                the window.
         """
         cursor = self.window(container_id).cursor
         query = f"stdout=1&stderr=1&timestamps=1&tail={tail + 1}"  # one more, in case the first is cut
         if cursor is None:
-            return query if since is None else f"{query}&since={_since_behind(int(since.timestamp()) * 1_000_000_000)}"
+            if since is None or self._outlasts is not None:
+                return query
+            return f"{query}&since={_since_behind(int(since.timestamp()) * 1_000_000_000)}"
         if cursor > nanoseconds_of(now) + self._clock_slack_nanoseconds:
             # The clock was set back since the last scan: a `since` in the future would hide all that is written now.
             self.read_anew(container_id)
@@ -202,14 +210,14 @@ class LogCursors:
         self, container_id: str, window: LogWindow, lines: LogLines, since: datetime | None, driver: str | None
     ) -> LogFacts:
         """Keep a window with these lines, less those that are too old or too many, and return what it shows."""
-        kept = lines if since is None else _drop_old(lines, nanoseconds_of(since))
+        kept = lines if since is None else self._drop_first(lines, _count_old(lines, nanoseconds_of(since)))
         size = window.held_bytes if kept is window.lines else _size_of(kept)
         self._put(container_id, window._replace(held_bytes=size))
         lost_at = window.lost_at
         if dropped := self._count_excess(kept, size):
             last = kept[dropped - 1].at
             lost_at = last + timedelta(microseconds=1) if last else lost_at
-            kept = kept[dropped:]
+            kept = self._drop_first(kept, dropped)
         lost = lost_at is not None and (since is None or lost_at >= since)
         facts = window.facts if kept is window.lines else None
         if facts is None or facts.truncated != lost or facts.driver != driver:
@@ -219,6 +227,14 @@ class LogCursors:
             window = window._replace(lines=kept, held_bytes=size, lost_at=lost_at, facts=facts)
         self._put(container_id, window)
         return facts
+
+    def _drop_first(self, lines: LogLines, count: int) -> LogLines:
+        """Return lines without the first ones, save the newest of these that outlast the window."""
+        first = lines.texts[:count]
+        if self._outlasts is None or not self._outlasts("\n".join(first)):
+            return lines[count:] if count else lines
+        outlasting = [place for place, text in enumerate(first) if self._outlasts(text)][-MOST_OUTLASTING:]
+        return lines if len(outlasting) == count else lines.pick([*outlasting, *range(count, len(lines))])
 
     def _count_excess(self, lines: LogLines, size: int) -> int:
         """Return how many of a container's oldest lines are beyond the caps."""
@@ -238,12 +254,12 @@ def _since_behind(nanoseconds: int) -> str:
     return format_nanoseconds(nanoseconds - _OVERLAP_NANOSECONDS)
 
 
-def _drop_old(lines: LogLines, oldest: int) -> LogLines:
-    """Return the lines from the first on that is no older; the very lines where none is."""
+def _count_old(lines: LogLines, oldest: int) -> int:
+    """Return how many lines stand before the first that is no older."""
     count = 0
     while count < len(lines) and (at := lines.nanoseconds[count]) is not None and at < oldest:
         count += 1
-    return lines[count:] if count else lines
+    return count
 
 
 def _find_last_words(open_lines: LogLines, entries: RawLogEntries, new: list[int]) -> LogLines:

@@ -1,5 +1,6 @@
 """The state of one running scan, shared by its steps."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -71,6 +72,7 @@ class Wants:
         config: Each container's configuration and the host's networks and volumes, for drift.
         log_window_seconds: Log lines of this long before the snapshot.
         log_tail: At most this many newest lines of each container.
+        outlasts: Whether a text holds a line that counts however old it is; None where none does.
         only: Full ids of the containers wanted; None for all.
         wait_for_usage: Take a second usage sample a second later, where there is none from before: for commands that
             run once.
@@ -81,6 +83,7 @@ class Wants:
     config: bool = False
     log_window_seconds: float = 600.0
     log_tail: int = 200
+    outlasts: Callable[[str], bool] | None = None
     only: tuple[str, ...] | None = None
     wait_for_usage: bool = False
 

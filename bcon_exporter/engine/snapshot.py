@@ -214,6 +214,7 @@ class SnapshotTaker:
             bytes_per_container=options.log_bytes_per_container,
             bytes_total=options.log_bytes_total,
             clock_slack_seconds=OVERLAP_SECONDS if self._session.endpoint.is_local else _CLOCK_SLACK_ELSEWHERE_SECONDS,
+            outlasts=wants.outlasts,
         )
         windows = UsageWindows(options.usage_window_seconds, before.usage)
         has_usage = wants.usage and (engine is None or engine.has_cgroups)

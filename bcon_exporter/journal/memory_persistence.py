@@ -720,6 +720,7 @@ class MemoryKeeper:
             readings=current.readings,
             oom=current.oom,
             configs=current.configs,
+            memory_tracks=current.memory_tracks,
             usage_slot=current.usage_slot,
             deployments=current.deployments,
             disk=current.disk if current.disk.samples else stored.disk,

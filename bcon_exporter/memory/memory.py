@@ -22,6 +22,7 @@ from bcon_exporter.memory.journal_entries import has_events_to_journal
 from bcon_exporter.memory.lifecycle_facts import HOUR, KnownLifecycle, ScanKnowledge, find_lifecycle
 from bcon_exporter.memory.log_counts import LogCounts
 from bcon_exporter.memory.lost_restarts import CountedContainer, Missing, find_missing, infer_restarts
+from bcon_exporter.memory.memory_tracks import MemoryTrack, follow_all, growth_of
 from bcon_exporter.memory.oom_kills import OomMemory, add_unreported_kills
 from bcon_exporter.memory.repetitions import Repetitions
 from bcon_exporter.memory.timeline import (
@@ -79,6 +80,7 @@ class Memory:
         readings: What logs and usage are read on from: cursors, kept lines, samples.
         oom: Of the kernel's kills, to tell each once.
         last_usage: Newest usage by full container id, also of containers that run no more.
+        memory_tracks: How their working sets went over their runs, by full container id.
         usage_slot: What containers used in the five minutes that go on.
         first_seen: Since when a symptom, a difference or an explanation has been there, by kind and key.
         log_counts: Events in logs by level, and up to which line they are counted.
@@ -105,6 +107,7 @@ class Memory:
     readings: Readings = field(default_factory=Readings)
     oom: OomMemory = field(default_factory=OomMemory)
     last_usage: Mapping[str, UsageFacts] = field(default_factory=dict)
+    memory_tracks: Mapping[str, MemoryTrack] = field(default_factory=dict)
     usage_slot: OpenSlot = field(default_factory=OpenSlot)
     first_seen: Mapping[FindingKind, Mapping[str, datetime]] = field(default_factory=dict)
     log_counts: LogCounts = field(default_factory=LogCounts)
@@ -251,6 +254,7 @@ def observe_snapshot(
         memory = replace(memory, engine_name=snapshot.engine.name)
     memory, filled = _find_lifecycles(memory, containers, now, partial=snapshot.partial)
     filled = [_with_log_growth(_with_last_usage(container, memory.last_usage), memory.disk) for container in filled]
+    filled = [_with_memory_growth(container, memory.memory_tracks) for container in filled]
     if not snapshot.partial:
         memory = _note_containers(memory, containers)
     return memory, snapshot.model_copy(update={"containers": tuple(filled)})
@@ -317,6 +321,11 @@ def _with_last_usage(container: ContainerFacts, last_usage: Mapping[str, UsageFa
     return container.model_copy(update={"last_usage": last})
 
 
+def _with_memory_growth(container: ContainerFacts, tracks: Mapping[str, MemoryTrack]) -> ContainerFacts:
+    growth = growth_of(tracks.get(container.id))
+    return container if growth is None else container.model_copy(update={"memory_growth": growth})
+
+
 def _with_log_growth(container: ContainerFacts, disk: DiskMemory) -> ContainerFacts:
     growth = disk.growth_of(DiskKind.LOG, container.id) if container.log_is_bounded is False else None
     return container if growth is None else container.model_copy(update={"log_growth": growth})
@@ -336,6 +345,7 @@ def _note_containers(memory: Memory, containers: Sequence[ContainerFacts]) -> Me
         identities={container.id: identity_of(container) for container in containers},
         counted=counted,
         last_usage=last_usage,
+        memory_tracks=follow_all(memory.memory_tracks, containers),
     )
 
 

@@ -150,7 +150,8 @@ class LogFacts(Frozen):
     """The recent output of a container.
 
     Attributes:
-        lines: Oldest first; within `window_seconds` before the snapshot, or the last before an exit.
+        lines: Oldest first; within `window_seconds` before the snapshot, or the last before an exit. Final words, such
+            as a supervisor's that it gives up, and what ends them stay longer.
         truncated: True when older lines of the window were left out because of the byte or line cap.
         driver: Log driver name.
     """
@@ -288,6 +289,14 @@ class UsageFacts(Frozen):
     stale: bool = False
 
 
+class MemoryGrowth(Frozen):
+    """How a working set grew steadily over a run, without giving memory back."""
+
+    from_bytes: int
+    to_bytes: int
+    seconds: float
+
+
 class ConfigFacts(Frozen):
     """The container's configuration as a flat map, for drift (see `FieldValue` and docs/drift.md).
 
@@ -320,6 +329,8 @@ class ContainerFacts(Frozen):
         log_growth: Of that log, as the daemon remembers it.
         ports: "80/tcp" → "8080", "127.0.0.1:8080", or None when exposed but not published.
         usage: None for a container that does not run (see `last_usage`) or when it could not be read.
+        memory_growth: Of its run, or of the one before, as the daemon remembers it; None where it did not grow
+            steadily.
         logs: None when unread: not asked for, a driver without reading, a failed call.
         unread: Name of each fact that is None although it was asked for → the reason.
     """
@@ -354,6 +365,7 @@ class ContainerFacts(Frozen):
     compose: ComposeIdentity | None = None
     usage: UsageFacts | None = None
     last_usage: UsageFacts | None = None
+    memory_growth: MemoryGrowth | None = None
     logs: LogFacts | None = None
     lifecycle: LifecycleFacts | None = None
     config: ConfigFacts | None = None

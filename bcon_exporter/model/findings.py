@@ -1,7 +1,7 @@
 """What rules say: symptoms, causes, suggestions and differences."""
 
 from enum import StrEnum
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
 from pydantic import Field
 
@@ -93,7 +93,9 @@ class LikelyCause(Frozen):
 
     Attributes:
         id: Stable catalogue name, for example "memory_limit_too_low".
+        description: Ends in the program's own message, where its words alone would fit many failures.
         peer: Name of the other container or host that the cause points to.
+        says: That message; None where the description is ours alone.
     """
 
     id: str
@@ -102,6 +104,22 @@ class LikelyCause(Frozen):
     evidence: tuple[Untrusted, ...] = ()
     related_symptoms: tuple[SymptomType, ...] = ()
     peer: Untrusted | None = None
+    says: Untrusted | None = None
+
+    @property
+    def own_words(self) -> str:
+        """The description without the program's message."""
+        return self.description if self.says is None else self.description.removesuffix(_quotation(self.says))
+
+    def quoting(self, message: str) -> Self:
+        """Return the cause with the program's message at the end of its description."""
+        return self.model_copy(
+            update={"description": f"{self.own_words}{_quotation(message)}", "says": message},
+        )
+
+
+def _quotation(message: str) -> str:
+    return f' It says: "{message}".'
 
 
 class Urgency(StrEnum):

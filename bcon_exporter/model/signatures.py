@@ -5,8 +5,10 @@ The catalogue's data files fill them; diagnosis reads them. Matching is linear i
 
 from collections.abc import Iterable
 from enum import IntEnum, StrEnum
+from functools import cached_property
 from typing import Any, Literal
 
+import re2
 from pydantic import Field
 
 from bcon_exporter.model.base import Frozen
@@ -42,12 +44,17 @@ class Category(StrEnum):
 
 
 class SuggestionText(Frozen):
-    """What a person may do. `{name}` in `check` becomes the container's name; a check only reads."""
+    """What a person may do. `{name}` in `check` becomes the container's name; a check only reads.
+
+    Attributes:
+        needs_name: It sends people to the file, line or setting that the message names; said only where that names one.
+    """
 
     urgency: Urgency
     action: str = Field(min_length=5, max_length=300)
     rationale: str = Field(min_length=5, max_length=300)
     check: str | None = Field(None, max_length=200)
+    needs_name: bool = False
 
 
 class Need(StrEnum):
@@ -66,6 +73,7 @@ class CauseText(Frozen):
 
     Attributes:
         general: It says how the program failed, not why. A cause that points to another container is ranked before it.
+        quotes: Its words fit many messages: where it stands first, the message itself is quoted with it.
         needs: Without these facts it is not said.
         steps: What to do about it.
     """
@@ -74,6 +82,7 @@ class CauseText(Frozen):
     text: str = Field(min_length=5, max_length=300)
     confidence: float = Field(gt=0, le=1)
     general: bool = False
+    quotes: bool = False
     needs: tuple[Need, ...] = ()
     steps: tuple[SuggestionText, ...] = ()
 
@@ -82,7 +91,8 @@ class SignaturePattern(Frozen):
     """One RE2 expression with its own proof; it is searched in single lines, case-sensitive unless `(?i)`.
 
     Attributes:
-        regex: May hold one group named `peer`: the host, with or without a port, that the line is about.
+        regex: May hold one group named `peer`: the host, with or without a port, that the line is about; and one named
+            `subject`: the program that the line is about, for `lasts_until`.
         matches: Lines it must find.
         ignores: Lines that look alike and must not be found.
         level: From which level on it counts, where that differs from the signature's.
@@ -113,6 +123,10 @@ class Signature(Frozen):
         transient: It passes by itself: a later line that tells of success makes it history.
         warnings: Whether it counts in lines that call themselves warnings: of what a program can do without, a missing
             file is mostly one.
+        mild: What it tells of is a warning, at whatever level it is logged.
+        probe: It is what a health check prints, of itself; it counts there and in no log.
+        lasts_until: What it tells of is a final word: it stands, however old, until the next start of the container or
+            a later line that this expression finds. `{subject}` in it is what the group `subject` of the pattern found.
         runbook: Address of a page that tells a person more; None for the section in docs/signatures.md.
         causes: Each by the id of a known cause, or with words of its own.
         suggestions: What to do; where none are given, the steps of its causes.
@@ -130,6 +144,9 @@ class Signature(Frozen):
     client: bool = False
     transient: bool = False
     warnings: bool = True
+    mild: bool = False
+    probe: bool = False
+    lasts_until: str | None = Field(None, min_length=3, max_length=500)
     yields_to: tuple[Category, ...] = ()
     patterns: tuple[SignaturePattern, ...] = Field(min_length=1)
     explanation: str = Field(min_length=10, max_length=600)
@@ -143,25 +160,52 @@ class Signature(Frozen):
         return self.runbook or f"docs/signatures.md#{self.id}"
 
 
+def _is_matched(signature: Signature, *, of_probes: bool) -> bool:
+    return signature.probe or signature.category is Category.NETWORK if of_probes else not signature.probe
+
+
+_SUBJECT = "{subject}"
+_SUBJECT_GROUP = "(?P<subject>"
+
+
+def _join_outlasting(signatures: Iterable[Signature]) -> Any:
+    """Compile one expression that finds the final words of these signatures and what ends them; None without any."""
+    parts = [
+        part
+        for signature in signatures
+        if signature.lasts_until is not None
+        for part in (
+            *(pattern.regex.replace(_SUBJECT_GROUP, "(?:") for pattern in signature.patterns),
+            signature.lasts_until.replace(_SUBJECT, r"\S+"),
+        )
+    ]
+    return compile_pattern("|".join(f"(?:{part})" for part in parts)) if parts else None
+
+
 class Catalogue:
     """Signatures with their compiled patterns, which are counted through.
 
     Args:
         signatures: In the order of preference: of two that match one line, the earlier explains it.
+        of_probes: For what health checks print, which says nothing of the program: there only the signatures of probes
+            and of connections match. Else for logs, in which the signatures of probes do not.
     """
 
-    def __init__(self, signatures: Iterable[Signature]) -> None:
+    def __init__(self, signatures: Iterable[Signature], *, of_probes: bool = False) -> None:
         self.signatures = tuple(signatures)
+        self.of_probes = of_probes
         self.by_id = {signature.id: signature for signature in self.signatures}
-        self._hash = hash(tuple(self.by_id))
-        self._owners = tuple(signature for signature in self.signatures for _ in signature.patterns)
-        patterns = [pattern for signature in self.signatures for pattern in signature.patterns]
+        self._hash = hash((of_probes, *self.by_id))
+        matched = [signature for signature in self.signatures if _is_matched(signature, of_probes=of_probes)]
+        self._owners = tuple(signature for signature in matched for _ in signature.patterns)
+        patterns = [pattern for signature in matched for pattern in signature.patterns]
         self.regexes = tuple(pattern.regex for pattern in patterns)
         """The expressions of all patterns, by index."""
         self._levels = tuple(
             Level[(pattern.level or owner.level).upper()] for pattern, owner in zip(patterns, self._owners, strict=True)
         )
         self._compiled: dict[int, Any] = {}
+        self._outlasting = _join_outlasting(self.signatures)
         self._unless = {
             index: compile_pattern(pattern.unless)
             for index, pattern in enumerate(patterns)
@@ -169,10 +213,17 @@ class Catalogue:
         }
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Catalogue) and self.signatures == other.signatures
+        return (
+            isinstance(other, Catalogue) and self.of_probes == other.of_probes and self.signatures == other.signatures
+        )
 
     def __hash__(self) -> int:
         return self._hash
+
+    @cached_property
+    def for_probes(self) -> "Catalogue":
+        """The same signatures, for what health checks print."""
+        return Catalogue(self.signatures, of_probes=True)
 
     def pattern_count(self) -> int:
         """How many patterns there are."""
@@ -187,6 +238,10 @@ class Catalogue:
         unless = self._unless.get(index)
         return unless is not None and unless.search(line) is not None
 
+    def outlasts(self, text: str) -> bool:
+        """Whether a text of one or more lines holds a final word, or what may end one: these stay, however old."""
+        return self._outlasting is not None and self._outlasting.search(text.encode("utf-8", "replace")) is not None
+
     def counts(self, index: int, level: Level) -> bool:
         """Whether pattern `index` counts in a line of this level."""
         owner = self._owners[index]
@@ -195,6 +250,11 @@ class Catalogue:
         if owner.benign:
             return True
         return level >= self._levels[index] and (owner.warnings or level is not Level.WARNING)
+
+    def ends_final_word(self, signature: Signature, subject: str | None) -> Any:
+        """The expression of the lines that end what such a signature said of this subject; it lasts until then."""
+        quoted = r"\S+" if subject is None else re2.escape(subject)
+        return compile_pattern((signature.lasts_until or "").replace(_SUBJECT, quoted))
 
     def compiled(self, index: int) -> Any:
         """The compiled RE2 expression of pattern `index`, over bytes; made when first asked for, as few ever are."""

@@ -56,6 +56,8 @@ def test_a_shipped_id_is_replaced(tmp_path: Path) -> None:
         pytest.param(GOOD.replace("'gateway (?P<peer>[a-z.]+) did not answer'", "'x*y*'"), 6, "empty line", id="empty"),
         pytest.param(GOOD.replace("?P<peer>", "?P<who>"), 6, "peer", id="unknown-group"),
         pytest.param(GOOD.replace("  explanation", "  explanaton"), 9, "explanaton: is unknown here", id="typo"),
+        pytest.param(f"{GOOD}  lasts_until: 'x (y'\n", 12, "lasts_until: not an RE2", id="bad-end"),
+        pytest.param(f"{GOOD}  lasts_until: 'x*y*'\n", 12, "lasts_until: it matches an empty line", id="empty-end"),
         pytest.param(GOOD + GOOD.split("\n", 1)[1], 12, "twice", id="id-twice"),
         pytest.param("signatures:\n- id: [unclosed\n", 3, "not valid YAML", id="not-yaml"),
         pytest.param("[" * 500_000, None, "nested too deeply", id="deep"),

@@ -72,7 +72,7 @@ def test_ids_are_unique_and_the_breadth_is_there() -> None:
 @pytest.mark.slow
 def test_the_screen_does_not_run_out_of_memory_on_a_long_mixed_buffer() -> None:
     noise = [example for s in CATALOGUE.signatures for p in s.patterns for example in (*p.matches, *p.ignores)]
-    matches = {example for s in CATALOGUE.signatures for p in s.patterns for example in p.matches}
+    matches = {example for s in CATALOGUE.signatures if not s.probe for p in s.patterns for example in p.matches}
     buffer = LineBuffer(noise * 10)
 
     assert matches <= {buffer.texts[index] for index in line_filter_of(CATALOGUE).find_lines(buffer)}
@@ -94,10 +94,35 @@ def test_a_kind_of_failure_and_its_symptom_go_together() -> None:
 
 
 def test_every_example_at_an_unknown_level_is_found_through_the_whole_pipeline() -> None:
-    visible = [s for s in CATALOGUE.signatures if not s.benign and s.level != "error"]
+    visible = [s for s in CATALOGUE.signatures if not s.benign and not s.probe and s.level != "error"]
     examples = [pattern.matches[0] for signature in visible for pattern in signature.patterns]
     missed = [example for example in examples if not find_events(logs(example).lines, CATALOGUE)]
 
+    assert missed == []
+
+
+def test_what_a_probe_prints_is_matched_by_the_signatures_of_probes_and_of_connections_only() -> None:
+    matched = {CATALOGUE.for_probes.owner(index) for index in range(CATALOGUE.for_probes.pattern_count())}
+    of_logs = {CATALOGUE.owner(index) for index in range(CATALOGUE.pattern_count())}
+
+    assert {each for each in matched if not each.probe} == {
+        each for each in of_logs if each.category is Category.NETWORK
+    }
+    assert {each for each in CATALOGUE.signatures if each.probe} == matched - of_logs
+
+
+def test_every_example_of_a_probe_is_found_in_its_output() -> None:
+    probes = [signature for signature in CATALOGUE.signatures if signature.probe]
+    missed = [
+        example
+        for signature in probes
+        for pattern in signature.patterns
+        for example in pattern.matches
+        if signature.id
+        not in {
+            hit.signature.id for event in find_events(logs(example).lines, CATALOGUE.for_probes) for hit in event.hits
+        }
+    ]
     assert missed == []
 
 

@@ -1,6 +1,7 @@
 """explain counts, dates, shows and interprets what a pattern finds, and refuses what is no pattern."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,9 +9,11 @@ from hypothesis import strategies as st
 
 from bcon_exporter.diagnosis import Surroundings, explain
 from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.model.log_reports import ErrorExplanation
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped
-from tests.factories import ago, compose, container, exited, line, logs, network, snapshot
+from tests.factories import ago, compose, container, ended, exited, lifecycle, line, logs, network, snapshot
+from tests.table_rows import table
 
 SECOND = timedelta(seconds=1)
 LINES = logs(
@@ -159,3 +162,48 @@ def test_a_failed_connection_is_followed_to_the_container_at_its_other_end() -> 
 
     assert (found.causes[0].id, found.causes[0].peer) == ("dependency_down", "shop-db-1")
     assert "shop-db-1" in found.actions[0].action
+
+
+def _words(*, seconds_before_end: float, after: int = 0, **facts: Any) -> ErrorExplanation:
+    lines = (
+        line("starting", at=ago(70)),
+        line("Zork: no such frobnicator", at=ago(60 + seconds_before_end)),
+        *(line(f"bye {number}", at=ago(60)) for number in range(after)),
+    )
+    ended_one = exited(9, seconds_ago=60, logs=logs(*lines), **facts)
+    return explain(ended_one, "Zork", 0, shipped(), surroundings=Surroundings(snapshot(ended_one), Thresholds()))
+
+
+def test_a_line_right_before_a_failed_end_is_explained_by_the_end() -> None:
+    found = _words(seconds_before_end=1)
+
+    assert found.causes[0].id == "program_error"
+    assert found.causes[0].says == "Zork: no such frobnicator"
+    assert "very words" in found.actions[0].action
+    assert "ended with code 9 1 s after it" in found.explanation
+    assert "no error" not in found.explanation
+
+
+@table(
+    ("before", "after", "explained"),
+    [(5.0, 0, True), (5.1, 0, False), (1.0, 4, True), (1.0, 5, False)],
+)
+def test_only_last_words_are_explained_by_the_end(before: float, after: int, *, explained: bool) -> None:
+    assert bool(_words(seconds_before_end=before, after=after).causes) is explained
+
+
+def test_an_end_that_somebody_asked_for_explains_no_line() -> None:
+    end = ended(9, at=ago(60), requested=True)
+    assert _words(seconds_before_end=1, exit_facts=end).causes == ()
+
+
+def test_a_line_before_the_crash_of_a_container_that_runs_again_is_explained_too() -> None:
+    crash = ended(9, at=ago(60))
+    facts = container(
+        started_at=ago(59),
+        restart_policy="always",
+        lifecycle=lifecycle(exits=(crash,), restarts=(ago(59),)),
+        logs=logs(line("Zork: no such frobnicator", at=ago(61)), line("starting", at=ago(58))),
+    )
+    found = explain(facts, "Zork", 0, shipped(), surroundings=Surroundings(snapshot(facts), Thresholds()))
+    assert [cause.id for cause in found.causes] == ["program_error"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bcon_exporter.engine.log_cursors import LogCursors, LogSource
+from bcon_exporter.engine.log_cursors import MOST_OUTLASTING, LogCursors, LogSource
 from bcon_exporter.model.container_facts import LogFacts
 from bcon_exporter.schedule.log_counts import find_new
 from bcon_exporter.secrets.known_secrets import KnownSecrets
@@ -62,6 +62,28 @@ def test_the_first_read_asks_for_no_older_lines_than_count() -> None:
     query = LogCursors().query("a", tail=200, now=NOW, since=since)
 
     assert query.endswith(f"&tail=201&since={int(since.timestamp()) - 1}.900000000")
+
+
+def test_lines_that_outlast_the_window_are_asked_for_and_kept() -> None:
+    since = NOW - timedelta(minutes=10)
+    cursors, engine = LogCursors(outlasts=lambda text: "gave up" in text, lines_per_container=3), Engine()
+    assert "since" not in cursors.query("a", tail=200, now=NOW, since=since)
+    engine.entries = [(BASE - 900 * 10**9, "gave up"), (BASE - 800 * 10**9, "old"), (BASE, "new")]
+    texts = [kept.text for kept in read(cursors, engine, since=since).lines]
+    assert texts == ["gave up", "new"]
+    engine.entries += [(BASE + number, f"more {number}") for number in range(5)]
+    texts = [kept.text for kept in read(cursors, engine, since=since).lines]
+    assert texts == ["gave up", "more 2", "more 3", "more 4"]
+    again = cursors.get_lines("a", since=since, driver="json-file")
+    assert again is not None
+    assert [kept.text for kept in again.lines] == texts
+
+
+def test_of_the_lines_that_outlast_the_window_the_newest_are_kept() -> None:
+    cursors, engine = LogCursors(outlasts=lambda text: "gave up" in text), Engine()
+    engine.entries = [(BASE - 900 * 10**9 + number, f"gave up {number}") for number in range(MOST_OUTLASTING + 1)]
+    kept = read(cursors, engine, since=NOW - timedelta(minutes=10)).lines
+    assert [kept[0].text, len(kept)] == ["gave up 1", MOST_OUTLASTING]
 
 
 def test_a_line_written_after_one_with_a_later_stamp_is_not_lost() -> None:

@@ -9,6 +9,7 @@ from bcon_exporter.diagnosis.last_exit import KEEPS_RUNNING, EndKind, ended_by_o
 from bcon_exporter.diagnosis.rule import PRESENT, Advice, Case, Hysteresis, SymptomRule, Verdict, missing_facts, unknown
 from bcon_exporter.diagnosis.usage_in_words import in_bytes, lasted
 from bcon_exporter.model.container_facts import ContainerState
+from bcon_exporter.model.exit_codes import CRASHED_HOST_CODE
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 from bcon_exporter.model.lifecycle import ExitFacts
 from bcon_exporter.model.quantities import show_duration
@@ -163,13 +164,18 @@ def _advise(case: Case) -> Advice:
 
 
 def _causes(case: Case) -> tuple[CauseText, ...]:
-    """Return the cause for the exit code, unless the OOM killer explains it; and that the engine gave up."""
+    """Return the cause for the exit code, unless the OOM killer explains it; and that the engine gave up.
+
+    An engine that told of an end with 255 when it came was not down: the program itself ended so.
+    """
     crash = case.ending.exit or last_crash(case.container)
     code = case.ending.exit_code if case.ending.exit_code is not None else crash.exit_code if crash else None
     given_up = (_given_up(case, code),) if case.down_for_good else ()
     given_up = (*given_up, known_cause("memory_limit_too_low.probable")) if case.may_be_oom else given_up
     if not code or ended_by_oom(case.container, crash):
         return given_up
+    if code == CRASHED_HOST_CODE and crash is not None and not crash.shutdown:
+        return (*given_up, known_cause("program_error.ended_with_minus_one"))
     return (*given_up, cause_of_exit(code))
 
 

@@ -2,7 +2,7 @@
 
 from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Measured, SymptomRule, Verdict, unknown
-from bcon_exporter.diagnosis.usage_in_words import in_bytes, in_percent
+from bcon_exporter.diagnosis.usage_in_words import cause_of_growth, in_bytes, in_percent
 from bcon_exporter.model.container_facts import ContainerFacts, UsageFacts
 from bcon_exporter.model.findings import Severity, SymptomType
 
@@ -36,10 +36,12 @@ def held_ratio(usage: UsageFacts) -> float | None:
     return usage.memory_ratio * (1 - cached)
 
 
-def _advise(_case: Case) -> Advice:
-    return Advice(
-        causes=(known_cause("memory_near_limit"), known_cause("memory_by_design"), known_cause("memory_leak.growing"))
-    )
+def _advise(case: Case) -> Advice:
+    near, by_design = known_cause("memory_near_limit"), known_cause("memory_by_design")
+    growth = case.container.memory_growth
+    if growth is not None:
+        return Advice(causes=(cause_of_growth(growth), near))
+    return Advice(causes=(near, by_design, known_cause("memory_leak.growing")))
 
 
 def _memory_ratio(container: ContainerFacts) -> float | None:

@@ -7,7 +7,7 @@ from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.diagnosis.last_exit import EndKind, last_crash, probably_oom
 from bcon_exporter.diagnosis.log_rule import events_showing, evidence_of, log_symptom
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict, unknown
-from bcon_exporter.diagnosis.usage_in_words import in_bytes
+from bcon_exporter.diagnosis.usage_in_words import cause_of_growth, in_bytes
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 from bcon_exporter.model.quantities import show_count, show_duration
 
@@ -188,8 +188,12 @@ def _advise(case: Case) -> Advice:
     likely, possible = "memory_limit_too_low", "memory_leak"
     if slowly and len(lived) > 1:
         likely, possible = "memory_leak.steady", "memory_limit_too_low.possible"
-    watch = (known_step("watch_memory"),) if slowly else ()
-    return Advice(causes=(known_cause(likely), known_cause(possible)), suggestions=watch)
+    growth = case.container.memory_growth
+    causes = (known_cause(likely), known_cause(possible))
+    if growth is not None:
+        causes = (cause_of_growth(growth), known_cause("memory_limit_too_low.possible"))
+    watch = (known_step("watch_memory"),) if slowly or growth is not None else ()
+    return Advice(causes=causes, suggestions=watch)
 
 
 def was_killed_by_kernel(case: Case) -> bool:

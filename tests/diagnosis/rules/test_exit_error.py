@@ -302,3 +302,18 @@ def test_of_an_end_a_moment_ago_nobody_knows_yet_who_asked_for_it(code: int) -> 
     assert [isinstance(verdict(seconds), NotEvaluated) for seconds in (-1.9, 0, 1.9, 2, -2)] == [True] * 3 + [False] * 2
     told = lifecycle(exits=(ended(code, at=ago(1)),))
     assert severity(RULE, exited(code, finished_at=ago(1), lifecycle=told)) is Severity.ERROR
+
+
+@table(
+    ("facts", "cause"),
+    [
+        (exited(255), "program_error"),
+        (exited(255, exit_facts=ended(255, shutdown=True), restart_policy="always"), None),
+        (exited(255, lifecycle=None), "host_or_engine_stopped"),
+    ],
+)
+def test_255_is_the_programs_own_where_the_engine_told_of_it_when_it_came(
+    facts: ContainerFacts, cause: str | None
+) -> None:
+    told = [found.id for found in diagnose(facts).likely_causes]
+    assert told[:1] == ([cause] if cause else [])

@@ -3,9 +3,10 @@
 import pytest
 
 from bcon_exporter.diagnosis.rules.log_error import RULE
+from bcon_exporter.model.container_facts import HealthStatus
 from bcon_exporter.model.findings import NotEvaluated, Severity
 from tests.diagnosis.judging import ask, severity, symptom
-from tests.factories import ago, container, ended, exited, lifecycle, logs
+from tests.factories import ago, container, ended, exited, health, lifecycle, line, logs, probe
 from tests.table_rows import table
 
 
@@ -124,3 +125,27 @@ def test_a_restart_on_request_while_the_host_is_read_leaves_no_errors() -> None:
 @pytest.mark.parametrize(("ahead", "expected"), [(0, Severity.ERROR), (1, None), (60, Severity.ERROR)])
 def test_what_is_said_while_the_host_is_read_counts_at_the_next_scan(ahead: float, expected: Severity | None) -> None:
     assert severity(RULE, container(logs=logs("ERROR no", at=ago(-ahead)))) is expected
+
+
+PROBED_AGO = (65, 35, 5)
+_ASKED = '2026-01-01 11:59:00.1 UTC [61] FATAL:  database "shop" does not exist'
+
+
+@table(
+    ("said_ago", "status", "is_told"),
+    [
+        (PROBED_AGO, HealthStatus.HEALTHY, False),
+        ((*PROBED_AGO, 1), HealthStatus.HEALTHY, False),  # of a probe that is not told of yet
+        ((*PROBED_AGO, 20), HealthStatus.HEALTHY, True),
+        (PROBED_AGO[:2], HealthStatus.HEALTHY, True),
+        (PROBED_AGO, HealthStatus.UNHEALTHY, True),
+        ((), HealthStatus.HEALTHY, False),
+    ],
+)
+def test_what_comes_with_each_passing_probe_and_else_never_is_the_probes(
+    said_ago: tuple[float, ...], status: HealthStatus, *, is_told: bool
+) -> None:
+    probes = tuple(probe(0.1, ended_ago=seconds) for seconds in PROBED_AGO)
+    said = logs(*(line(_ASKED, at=ago(seconds)) for seconds in sorted(said_ago, reverse=True)))
+    facts = container(health=health(status, probes=probes), logs=said)
+    assert (severity(RULE, facts) is not None) is is_told

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bcon_exporter.diagnosis.rules.oom_killed import RULE
-from bcon_exporter.model.container_facts import ContainerFacts, Limits
+from bcon_exporter.model.container_facts import ContainerFacts, Limits, MemoryGrowth
 from bcon_exporter.model.findings import NotEvaluated, Severity
 from tests.diagnosis.judging import ask, diagnose, severity, symptom
 from tests.factories import ago, container, ended, exited, lifecycle, logs, looping, usage
@@ -214,3 +214,14 @@ class TestAdvice:
         (raise_it,) = [one for one in diagnose(facts).suggestions if "memory limit above" in one.action]
 
         assert raise_it.rationale == "Limit 64 MiB, working set 61 MiB, 3 OOM kills in the last hour."
+
+
+def test_a_working_set_that_grew_over_its_life_is_a_leak_before_a_limit() -> None:
+    growth = MemoryGrowth(from_bytes=64 * 2**20, to_bytes=256 * 2**20, seconds=3600)
+    killed = exited(137, exit_facts=ended(137, oom=True, lifetime_seconds=3700), memory_growth=growth)
+    limited = killed.model_copy(update={"limits": Limits(memory_bytes=256 * 2**20), "oom_killed": True})
+    report = diagnose(limited)
+
+    assert [cause.id for cause in report.likely_causes[:2]] == ["memory_leak", "memory_limit_too_low"]
+    assert "grew steadily over 60 min, from 64 MiB to 256 MiB" in report.likely_causes[0].description
+    assert "puts the next kill off" in report.suggestions[0].action

@@ -1,0 +1,159 @@
+"""Quotes what a program itself said where a cause of ours would fit many failures, and says to search for it."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+
+import re2
+
+from bcon_exporter.catalogue.causes import known_step, load_causes
+from bcon_exporter.diagnosis.log_events import LogEvent
+from bcon_exporter.diagnosis.signature_hits import Hit
+from bcon_exporter.model.container_facts import LogLine
+from bcon_exporter.model.findings import LikelyCause
+from bcon_exporter.model.signatures import CauseText, SuggestionText
+
+MAX_CHARS = 160
+_SHOWN_CHARS = 4096
+"""So many characters of a line are looked at."""
+_HEAD = re2.compile(
+    r"^(?:[\s\[(]*(?:"
+    r"\d{2,4}[-/.]\d\d[-/.]\d{2,4}(?:[T ,]+\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?: ?(?:Z|[+-]\d\d:?\d\d|UTC|[AP]M))?"
+    r"|\d\d:\d\d:\d\d(?:[.,]\d+)?|\w{3} +\d+ \d\d:\d\d:\d\d(?: \d{4})?|\d{10,13}(?:\.\d+)?:"
+    r"|(?i:trace|debug|info|notice|warn|warning|error|err|fatal|critical|crit|panic|emerg|alert|severe|wrn|ftl|inf|main/\w+)"
+    r"|[\w.-]{1,30}\[\d+\]:|\d+#\d+:|(?:main|pid|tid|thread)[ -]?\d*|\d{1,7}"
+    r")[\])\s:|,-]+)+"
+)
+"""Time, level, process: what stands before the message."""
+_KLOG = re2.compile(r"^[IWEF]\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] ")
+_FIELDS = re2.compile(r'\b(msg|message|err|error|reason)=("(?:[^"\\]|\\.)*"|[^\s"]+)')
+_TEXTS = ("msg", "message", "event", "text", "log")
+_REASONS = ("err", "error", "reason", "exception")
+_EXCEPTION = re2.compile(
+    r"^(?:panic: |fatal error: |thread '.*' panicked at |Uncaught |Unhandled |Caused by: )"
+    r"|(?:^|[\s\[(])(?:[A-Za-z_][\w$]*(?:\.|::|\\))*[A-Z]\w*(?:Error|Exception|Failure|Panic|Fault)\b"
+)
+_INNERMOST_LAST = re2.compile(r'^\s*File ".*", line \d+')
+"""Python's traces name the place of the failure last; all others name it first."""
+_PLACE = re2.compile(
+    r"(?i)(?:^|[\s\"'(\[=:])(?:[\w.@~-]*/)*[\w@~-]+\.(?:ya?ml|json|toml|ini|cfg|conf|cnf|properties|xml|hcl|env|lua|cf|rules"
+    r"|php|py|js|ts|rb|go|vcl|service|list)\b|(?:^|[\s\"'(\[=:])/etc/\S|\bline:? \d"
+)
+_SETTING = re2.compile(
+    r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|[\"'`][\w.:/-]{2,60}[\"'`]|(?:^|\s)--?[a-z][\w-]+|\b[a-z][\w-]*(?:\.[a-z][a-z0-9_-]*)+(?:[^\w.:(/]|$)"
+)
+
+
+def names_culprit(line: str) -> bool:
+    """Whether a line names a file of settings, a line of one, a variable or another setting."""
+    head = line[:_SHOWN_CHARS]
+    return _PLACE.search(head) is not None or _SETTING.search(head) is not None
+
+
+def steps_for_line(steps: Sequence[SuggestionText], line: str) -> tuple[SuggestionText, ...]:
+    """Return the steps that make sense for a line: none sends people to a name that it does not have."""
+    if not any(step.needs_name for step in steps):
+        return tuple(steps)
+    return tuple(step for step in steps if not step.needs_name or names_culprit(line))
+
+
+def message_in(line: str) -> str:
+    """Return the message of a line without time, level and field names, on one line, shortened."""
+    text = line[:_SHOWN_CHARS].strip()
+    structured = _in_json(text) or _in_fields(text)
+    message = " ".join((structured or _without_head(text)).split())
+    return message if len(message) <= MAX_CHARS else f"{message[: MAX_CHARS - 1].rstrip()}…"
+
+
+def _without_head(text: str) -> str:
+    head = _KLOG.search(text) or _HEAD.search(text)
+    rest = text[head.end() :] if head is not None else text
+    return rest if any(character.isalpha() for character in rest) else text
+
+
+def _in_json(text: str) -> str | None:
+    if not text.startswith("{"):
+        return None
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(fields, dict):
+        return None
+    return _joined(
+        next((fields[name] for name in _TEXTS if fields.get(name)), None),
+        next((fields[name] for name in _REASONS if fields.get(name)), None),
+    )
+
+
+def _in_fields(text: str) -> str | None:
+    fields: dict[str, str] = {}
+    for match in _FIELDS.finditer(text):
+        fields.setdefault(match.group(1), match.group(2).removeprefix('"').removesuffix('"').replace('\\"', '"'))
+    if not fields or (not fields.keys() & {"msg", "message"} and "error=" not in text):
+        return None
+    return _joined(
+        fields.get("msg") or fields.get("message"), fields.get("err") or fields.get("error") or fields.get("reason")
+    )
+
+
+def _joined(text: object, reason: object) -> str | None:
+    parts = [part for part in (text, reason) if isinstance(part, str)]
+    return ": ".join(dict.fromkeys(parts)) or None
+
+
+def message_of_event(event: LogEvent, lines: Sequence[LogLine]) -> str:
+    """Return what an event says: of a trace its exception, else its telling line."""
+    trace = [line.text[:_SHOWN_CHARS] for line in lines[event.index : event.index + event.line_count]]
+    exception = None if event.hits else find_exception(trace)
+    return message_in(exception or event.text)
+
+
+def find_exception(trace: Sequence[str]) -> str | None:
+    """Return the line of a trace that names what was raised; None where none does."""
+    named = [text for text in trace if _EXCEPTION.search(text.encode("utf-8", "replace")) is not None]
+    return named[-1] if named and is_innermost_last(trace) else next(iter(named), None)
+
+
+def is_innermost_last(trace: Sequence[str]) -> bool:
+    """Whether a trace names the place of the failure last."""
+    return any(_INNERMOST_LAST.search(text.encode("utf-8", "replace")) is not None for text in trace)
+
+
+def ids_to_quote(causes: Iterable[CauseText]) -> frozenset[str]:
+    """Return the ids of the causes with which the program's message is quoted."""
+    return frozenset(cause.id for cause in causes if cause.quotes)
+
+
+def newest_message_for(causes: Sequence[LikelyCause], hits: Sequence[Hit]) -> str | None:
+    """Return the message of the newest line that shows the first of these causes; None where no line does."""
+    first = causes[0].id if causes else None
+    lines = [hit.line for hit in hits if any(cause.id == first for cause in hit.signature.causes)]
+    return message_in(lines[-1]) if lines else None
+
+
+def with_message(
+    causes: Sequence[LikelyCause], quoted: Collection[str], message: str | None
+) -> tuple[LikelyCause, ...]:
+    """Return the causes, the first with the program's message where its own words would fit many failures.
+
+    Args:
+        causes: The likeliest first.
+        quoted: Ids of the causes of which the message is quoted.
+        message: What the program said; None or "" where it said nothing.
+    """
+    if not causes or not message or causes[0].id not in quoted:
+        return tuple(causes)
+    return (causes[0].quoting(message), *causes[1:])
+
+
+def with_search_step(steps: Sequence[SuggestionText], cause: LikelyCause) -> list[SuggestionText]:
+    """Return the steps for a cause with a quoted message: search for its words, after a look at what it names.
+
+    A cause that brings steps of its own says well enough what to do.
+    """
+    known = load_causes().texts.get(cause.id)
+    if cause.says is None or (known is not None and known.steps):
+        return list(steps)
+    search = known_step("search_message")
+    first = [step for step in steps[:1] if step.needs_name]
+    return [*first, search, *(step for step in steps if step not in first)]
