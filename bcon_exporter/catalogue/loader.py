@@ -21,6 +21,8 @@ from bcon_exporter.yaml_faults import YAML_FAULTS, line_of_fault, tell_fault
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_FILES = 200
+_OF_A_LINE = frozenset(("name", "subject"))
+"""Fields of a step that a line of a log, and whose it is, are enough to fill."""
 _MAX_DEPTH = 50
 SHIPPED_FILES = (
     "probe.yaml",
@@ -182,7 +184,9 @@ def _with_steps(signature: Signature) -> Signature:
     """
     if signature.suggestions:
         return signature
-    steps = dict.fromkeys(step for cause in signature.causes for step in cause.steps if _open_fields(step) <= {"name"})
+    steps = dict.fromkeys(
+        step for cause in signature.causes for step in cause.steps if _open_fields(step) <= _OF_A_LINE
+    )
     return signature.model_copy(update={"suggestions": tuple(steps)}) if steps else signature
 
 

@@ -21,6 +21,7 @@ from bcon_exporter.diagnosis.hook_causes import find_hook_causes
 from bcon_exporter.diagnosis.image_changes import find_image_change
 from bcon_exporter.diagnosis.last_exit import EndKind, last_crash
 from bcon_exporter.diagnosis.mounts import find_mount_causes
+from bcon_exporter.diagnosis.named_in_line import steps_of
 from bcon_exporter.diagnosis.peer_state import HostContext
 from bcon_exporter.diagnosis.peers import (
     find_changed_peers,
@@ -35,7 +36,6 @@ from bcon_exporter.diagnosis.quoted_messages import (
     message_in,
     message_of_event,
     newest_message_for,
-    steps_for_line,
     with_message,
     with_search_step,
 )
@@ -195,7 +195,7 @@ def find_causes(
         (max((sureness.get(cause.id, 0.0) for cause in hit.signature.causes), default=0.0), text)
         for hit in hits
         if not _is_covered(hit, findings)
-        for text in steps_for_line(hit.signature.suggestions, hit.line)
+        for text in steps_of(hit)
     ]
     steps += [(sureness.get(nothing_listens.id, 0.0), step) for step in nothing_listens.steps if own_probe_hits]
     if any(symptom.severity is Severity.CRITICAL for symptom in symptoms):

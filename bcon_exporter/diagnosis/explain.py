@@ -17,13 +17,13 @@ from bcon_exporter.diagnosis.host_outages import find_shutdowns
 from bcon_exporter.diagnosis.last_exit import EndKind, classify_ending, last_crash
 from bcon_exporter.diagnosis.log_events import LogEvent, read_events, template_of
 from bcon_exporter.diagnosis.log_windows import is_before_start
+from bcon_exporter.diagnosis.named_in_line import steps_of
 from bcon_exporter.diagnosis.peer_state import HostContext
 from bcon_exporter.diagnosis.peers import find_peer_causes
 from bcon_exporter.diagnosis.quoted_messages import (
     ids_to_quote,
     message_in,
     newest_message_for,
-    steps_for_line,
     with_message,
     with_search_step,
 )
@@ -125,7 +125,7 @@ def explain(
         actions=suggestions_of(
             (
                 *suggestions,
-                *(text for hit in current or over for text in steps_for_line(hit.signature.suggestions, hit.line)),
+                *(text for hit in current or over for text in steps_of(hit)),
             ),
             {"name": safe_name(container)},
         ),

@@ -11,11 +11,11 @@ from bcon_exporter.diagnosis.finding import likely_cause
 from bcon_exporter.diagnosis.joined_lines import LineBuffer
 from bcon_exporter.diagnosis.log_events import LogEvent, read_events, summarise, template_of
 from bcon_exporter.diagnosis.log_recovery import Recoveries
+from bcon_exporter.diagnosis.named_in_line import steps_of
 from bcon_exporter.diagnosis.quoted_messages import (
     ids_to_quote,
     message_of_event,
     newest_message_for,
-    steps_for_line,
     with_message,
     with_search_step,
 )
@@ -80,7 +80,7 @@ def _steps(hits: Sequence[Hit]) -> list[tuple[float, SuggestionText]]:
     return [
         (max((cause.confidence for cause in hit.signature.causes), default=0.0), text)
         for hit in hits
-        for text in steps_for_line(hit.signature.suggestions, hit.line)
+        for text in steps_of(hit)
     ]
 
 

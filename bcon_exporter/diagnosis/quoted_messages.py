@@ -34,26 +34,6 @@ _EXCEPTION = re2.compile(
 )
 _INNERMOST_LAST = re2.compile(r'^\s*File ".*", line \d+')
 """Python's traces name the place of the failure last; all others name it first."""
-_PLACE = re2.compile(
-    r"(?i)(?:^|[\s\"'(\[=:])(?:[\w.@~-]*/)*[\w@~-]+\.(?:ya?ml|json|toml|ini|cfg|conf|cnf|properties|xml|hcl|env|lua|cf|rules"
-    r"|php|py|js|ts|rb|go|vcl|service|list)\b|(?:^|[\s\"'(\[=:])/etc/\S|\bline:? \d"
-)
-_SETTING = re2.compile(
-    r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|[\"'`][\w.:/-]{2,60}[\"'`]|(?:^|\s)--?[a-z][\w-]+|\b[a-z][\w-]*(?:\.[a-z][a-z0-9_-]*)+(?:[^\w.:(/]|$)"
-)
-
-
-def names_culprit(line: str) -> bool:
-    """Whether a line names a file of settings, a line of one, a variable or another setting."""
-    head = line[:_SHOWN_CHARS]
-    return _PLACE.search(head) is not None or _SETTING.search(head) is not None
-
-
-def steps_for_line(steps: Sequence[SuggestionText], line: str) -> tuple[SuggestionText, ...]:
-    """Return the steps that make sense for a line: none sends people to a name that it does not have."""
-    if not any(step.needs_name for step in steps):
-        return tuple(steps)
-    return tuple(step for step in steps if not step.needs_name or names_culprit(line))
 
 
 def message_in(line: str) -> str:

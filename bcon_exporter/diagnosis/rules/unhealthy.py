@@ -51,7 +51,7 @@ def _advise(case: Case) -> Advice:
 def _cause(probe: Probe) -> CauseText:
     """Return the cause by the newest failed probe: a check that cannot run says nothing about the service."""
     if probe.exit_code in COMMAND_MISSING_CODES or _CANNOT_RUN.search(probe.output[:1000]):
-        return known_cause("health_command_missing")
+        return _cause_of_command(probe)
     if probe.exit_code == TIMED_OUT_CODE:
         return known_cause("health_check_timeout")
     answer = _HTTP_ANSWER.search(probe.output[:1000])
@@ -60,6 +60,24 @@ def _cause(probe: Probe) -> CauseText:
     return known_cause("health_answers_error", status=answer.group(1))
 
 
+def _cause_of_command(probe: Probe) -> CauseText:
+    """Return why the check's command cannot run, with its name where the probe printed it."""
+    absent = _ABSENT.search(probe.output[:1000])
+    if absent is not None:
+        return known_cause("health_command_missing.absent", command=absent.group(1) or absent.group(2))
+    forbidden = _NOT_EXECUTABLE.search(probe.output[:1000])
+    if forbidden is not None:
+        return known_cause("health_command_missing.not_executable", command=forbidden.group(1) or forbidden.group(2))
+    return known_cause("health_command_missing")
+
+
+_ABSENT = re2.compile(
+    r'(?m)exec: \\?"([\w./+-]{1,64})\\?": (?:executable file not found|stat \S+: no such file)'
+    r"|(?:^|: )([\w./+-]{1,64}): (?:command )?not found$"
+)
+_NOT_EXECUTABLE = re2.compile(
+    r'(?m)exec: \\?"([\w./+-]{1,64})\\?": permission denied|(?:^|: )([\w./+-]{1,64}): Permission denied$'
+)
 _CANNOT_RUN = re2.compile(
     r"(?m)executable file not found|OCI runtime exec failed|exec failed:|: (?:command )?not found$"
 )

@@ -109,3 +109,21 @@ def test_a_container_that_drains_may_fail_its_probes(probed_ago: float, *, shown
     facts = container(health=checked, lifecycle=lifecycle(stopping_since=ago(10)))
 
     assert (severity(RULE, facts) is not None) is shown
+
+
+@table(
+    ("code", "output", "command", "step"),
+    [
+        (127, "/bin/sh: curl: not found", "curl", "or add curl to the image"),
+        (-1, 'OCI runtime exec failed: exec failed: exec: "curl": executable file not found in $PATH: unknown',
+         "curl", "or add curl to the image"),
+        (126, "/bin/sh: /check.sh: Permission denied", "/check.sh", "Make /check.sh executable"),
+        (-1, 'exec failed: unable to start container process: exec: "/check.sh": permission denied: unknown',
+         "/check.sh", "Make /check.sh executable"),
+    ],
+)  # fmt: skip
+def test_a_check_that_cannot_run_is_told_with_its_command(code: int, output: str, command: str, step: str) -> None:
+    sick = health(HealthStatus.UNHEALTHY, failing_streak=3, probes=(probe(exit_code=code, output=output),))
+    report = diagnose(container(health=sick))
+    assert command in report.likely_causes[0].description
+    assert step in report.suggestions[0].action
