@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from functools import cache
 
+from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.errors import ErrorCode
 from bcon_exporter.model.check_report import CheckSeverity
 from bcon_exporter.model.findings import Severity, Status, SymptomType
+from bcon_exporter.model.signatures import Category
 
 
 class AgentSeverity(StrEnum):
@@ -87,9 +90,6 @@ CATEGORY_OF: Mapping[SymptomType, AgentCategory] = {
 _BY_SIGNATURE: Mapping[SymptomType, tuple[tuple[str, AgentCategory], ...]] = {
     SymptomType.NETWORK_ERROR: (("net_dns", AgentCategory.DNS), ("tls_", AgentCategory.TLS)),
     SymptomType.LOG_ERROR: (
-        ("auth_", AgentCategory.POLICY),
-        ("permission_", AgentCategory.POLICY),
-        ("port_", AgentCategory.ROUTING),
         ("address_not_available", AgentCategory.ROUTING),
         ("data_", AgentCategory.STORAGE),
         ("disk_", AgentCategory.STORAGE),
@@ -98,13 +98,28 @@ _BY_SIGNATURE: Mapping[SymptomType, tuple[tuple[str, AgentCategory], ...]] = {
 """Symptom → beginnings of ids of signatures, and the category that each stands for."""
 
 
+_BY_CATEGORY: Mapping[Category | None, AgentCategory] = {
+    Category.AUTH_FAILURE: AgentCategory.POLICY,
+    Category.PERMISSION: AgentCategory.POLICY,
+    Category.PORT_IN_USE: AgentCategory.ROUTING,
+}
+"""Category of a shipped signature of an error → what it stands for."""
+
+
 def category_of(symptom: SymptomType, signatures: Iterable[str] = ()) -> AgentCategory:
     """Return the category of a symptom; of several signatures the most frequent one counts, which stands first."""
     first = next(iter(signatures), "")
     for beginning, category in _BY_SIGNATURE.get(symptom, ()):
         if first.startswith(beginning):
             return category
+    if symptom is SymptomType.LOG_ERROR and (known := _shipped_categories().get(first)) in _BY_CATEGORY:
+        return _BY_CATEGORY[known]
     return CATEGORY_OF[symptom]
+
+
+@cache
+def _shipped_categories() -> Mapping[str, Category]:
+    return {signature.id: signature.category for signature in load_catalogue().signatures}
 
 
 class AgentErrorCode(StrEnum):

@@ -156,7 +156,7 @@ def _explains_any(cause: LikelyCause, symptoms: Iterable[Symptom]) -> bool:
 
 
 def _name_cause(cause: LikelyCause) -> str:
-    return f"{cause.id} ({cause.confidence:.0%}): {cause.own_words}"
+    return f"{cause.id} ({cause.confidence:.0%}): {cause.description}"
 
 
 def _detail(symptom: Symptom, causes: Sequence[LikelyCause], suggestions: Sequence[Suggestion]) -> dict[str, Any]:

@@ -119,8 +119,6 @@ def is_safe_field(path: str | None) -> bool:
 _UNLESS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "JournalEntry": ("text", lambda entry: entry.kind is JournalKind.CONFIG_CHANGE),
     "IncidentChange": ("text", lambda change: change.kind is JournalKind.CONFIG_CHANGE),
-    "LikelyCause": ("description", lambda cause: cause.says is not None),
-    "ExplainedCause": ("description", lambda cause: cause.says is not None),
     "ServiceDrift": ("message", lambda drift: not is_safe_field(drift.field)),
     "DeployedService": ("message", lambda service: service.code is not None and service.code.value == "differs"),
     "ServiceVerdict": ("message", lambda service: service.code is not None and service.code.value == "differs"),

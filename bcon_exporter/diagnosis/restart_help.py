@@ -93,7 +93,7 @@ def _first_cause(report: DiagnosisReport, symptoms: Iterable[Symptom]) -> Likely
 
 
 def _judge_cause(cause: LikelyCause, facts: ContainerFacts) -> RestartHelp:
-    told = cause.own_words.rstrip(".")
+    told = cause.description.rstrip(".")
     peer = cause.peer if cause.id.startswith(("dependency_", "peer_")) else None
     effect = restart_effect_of(cause.id)
     if effect.helps is False:

@@ -39,7 +39,7 @@ def top_issue(symptoms: Sequence[Symptom], causes: Sequence[LikelyCause]) -> str
         return None
     issue = f"{shown.type.value}: {shown.description}"
     if causes and causes[0].confidence >= CERTAIN:
-        issue += f" Likely: {causes[0].own_words}"
+        issue += f" Likely: {causes[0].description}"
     return issue
 
 
@@ -101,7 +101,7 @@ def explain_report(
     parts = [_state(case)]
     parts += [_sentence(symptom) for symptom in worst_first(symptoms)] or ["No symptom was found."]
     if causes:
-        likely = "; ".join(f"{cause.own_words.rstrip('.')} ({cause.confidence:.0%})" for cause in causes[:3])
+        likely = "; ".join(f"{cause.description.rstrip('.')} ({cause.confidence:.0%})" for cause in causes[:3])
         parts.append(f"Likely causes: {likely}.")
     if links.root is not None:
         parts.append(f"The root is {links.root}; its own report says more.")

@@ -93,9 +93,9 @@ class LikelyCause(Frozen):
 
     Attributes:
         id: Stable catalogue name, for example "memory_limit_too_low".
-        description: Ends in the program's own message, where its words alone would fit many failures.
+        description: In our words alone.
         peer: Name of the other container or host that the cause points to.
-        says: That message; None where the description is ours alone.
+        says: The program's own message, where the description alone would fit many failures.
     """
 
     id: str
@@ -107,19 +107,13 @@ class LikelyCause(Frozen):
     says: Untrusted | None = None
 
     @property
-    def own_words(self) -> str:
-        """The description without the program's message."""
-        return self.description if self.says is None else self.description.removesuffix(_quotation(self.says))
+    def text(self) -> str:
+        """The description for people, with the program's message in quotation marks."""
+        return self.description if self.says is None else f'{self.description} It says: "{self.says}".'
 
     def quoting(self, message: str) -> Self:
-        """Return the cause with the program's message at the end of its description."""
-        return self.model_copy(
-            update={"description": f"{self.own_words}{_quotation(message)}", "says": message},
-        )
-
-
-def _quotation(message: str) -> str:
-    return f' It says: "{message}".'
+        """Return the cause with the program's message."""
+        return self.model_copy(update={"says": message})
 
 
 class Urgency(StrEnum):

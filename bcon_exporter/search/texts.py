@@ -156,7 +156,7 @@ def read_signature(signature: Signature) -> SearchText:
 def read_incident(incident: Incident) -> SearchText:
     """Return an incident as a text."""
     members = [f"{one.name}: {', '.join(one.symptoms)}" for one in incident.members]
-    causes = [cause.own_words for cause in incident.causes]
+    causes = [cause.description for cause in incident.causes]
     steps = [one.action for one in incident.suggestions]
     # The keys of variables and labels are free text, and what has changed is named by them.
     keys = [change.text for change in incident.changes if change.kind is JournalKind.CONFIG_CHANGE]

@@ -78,7 +78,7 @@ def answer_of(report: Mapping[str, Any]) -> Answer:
     worst = max((severity for _, severity in symptoms), key=SEVERITIES.index, default="healthy")
     return Answer(
         severity="healthy" if worst in AT_MOST_A_REMARK else worst,
-        causes=tuple(str(cause["description"]) for cause in causes),
+        causes=tuple(f"{cause['description']} {cause.get('says') or ''}" for cause in causes),
         suggestions=tuple(f"{step['action']} {step.get('rationale', '')}" for step in report.get("suggestions") or ()),
         symptoms=symptoms,
     )

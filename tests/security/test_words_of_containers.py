@@ -37,6 +37,7 @@ MARKS = ("dear assistant", "dear-assistant")
 OWN_FIELDS = frozenset(
     {
         "evidence",
+        "says",
         "labels",
         "message",
         "pattern",
