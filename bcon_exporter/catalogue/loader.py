@@ -24,6 +24,7 @@ MAX_FILES = 200
 _MAX_DEPTH = 50
 SHIPPED_FILES = (
     "probe.yaml",
+    "programs.yaml",
     "benign.yaml",
     "host_needs.yaml",
     "privileges.yaml",
