@@ -182,7 +182,7 @@ def test_a_scan_without_inspect_says_no_less_than_the_one_before() -> None:
     host.scan(container(**listed))
 
     assert host.report is not None
-    assert host.report.likely_causes[0].id == "health_command_missing"
+    assert host.report.likely_causes[0].id == "probe_tool_missing"
 
 
 def test_while_the_log_is_unread_causes_of_the_log_are_as_they_were_beside_those_of_the_state() -> None:

@@ -51,10 +51,11 @@ def test_is_not_evaluated_when_health_could_not_be_read() -> None:
 @table(
     ("code", "output", "cause"),
     [
-        (127, "/bin/sh: curl: not found", "health_command_missing"),
-        (126, "/bin/sh: /check.sh: Permission denied", "health_command_missing"),
+        (127, "/bin/sh: shopctl: not found", "health_command_missing"),
+        (127, "/bin/sh: curl: not found", "probe_tool_missing"),
+        (126, "/bin/sh: /check.sh: Permission denied", "probe_not_executable"),
         (-1, 'OCI runtime exec failed: exec failed: exec: "curl": executable file not found in $PATH: unknown',
-         "health_command_missing"),
+         "probe_tool_missing"),
         (-1, "Health check exceeded timeout (1s)", "health_check_timeout"),
         (1, "wget: server returned error: HTTP/1.1 503 Service Unavailable", "health_answers_error"),
         (22, "curl: (22) The requested URL returned error: 500", "health_answers_error"),
