@@ -19,6 +19,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 CAUSE_FILES = (
     *("containers.yaml", "program.yaml", "upgrade.yaml", "locks.yaml", "limits.yaml", "access.yaml", "network.yaml"),
     *("privileges.yaml", "host.yaml", "supervise.yaml", "probe.yaml", "plain_words.yaml", "shared.yaml"),
+    "programs.yaml",
 )
 _Entries = Mapping[str, dict[str, Any]]
 _OF_A_FILE = ("causes", "restarts", "adjustments", "steps")

@@ -26,6 +26,7 @@ _OF_A_LINE = frozenset(("name", "subject"))
 _MAX_DEPTH = 50
 SHIPPED_FILES = (
     "probe.yaml",
+    "programs.yaml",
     "benign.yaml",
     "host_needs.yaml",
     "privileges.yaml",
