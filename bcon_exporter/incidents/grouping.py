@@ -56,6 +56,8 @@ _LEFT_DOWN = SymptomType.NOT_STARTED_AGAIN.value
 _OF_PROGRAMS = frozenset(("program_error", "program_reports_error"))
 """Causes that say of a container that its own log knows more: nothing that many could share."""
 _NUMBERS_KEPT = 500
+GONE_AT_MOST = 50
+"""Members of an open incident that are gone from the host, the newest: jobs come and go while a failure lasts."""
 
 
 class IncidentStep(StrEnum):
@@ -169,7 +171,9 @@ class _Fold:
             self._take_shutdown(groups)
         for root, group in groups.items():
             self._take_group(root, group)
-        self._open = [tracked for one in self._open if (tracked := self._refresh(one)) is not None]
+        self._open = [
+            self._without_long_gone(tracked) for one in self._open if (tracked := self._refresh(one)) is not None
+        ]
         seen_until = self._host.shutdown_ended_at or self._before.shutdown_seen_until
         numbers = dict(list(self._numbers.items())[-_NUMBERS_KEPT:])
         state = IncidentState(
@@ -181,6 +185,16 @@ class _Fold:
         )
         newest = {tracked.incident.id: tracked.incident for tracked in self._open}
         return state, tuple(IncidentNews(one.step, newest.get(one.incident.id, one.incident)) for one in self._news)
+
+    def _without_long_gone(self, tracked: TrackedIncident) -> TrackedIncident:
+        lives = self._host.lives
+        gone = [identity for identity in tracked.members[1:] if identity not in lives]
+        if not lives or len(gone) <= GONE_AT_MOST:
+            return tracked
+        dropped = frozenset(gone[:-GONE_AT_MOST])
+        kept = [pair for pair in zip(tracked.members, tracked.incident.members, strict=True) if pair[0] not in dropped]
+        incident = tracked.incident.model_copy(update={"members": tuple(member for _, member in kept)})
+        return tracked.model_copy(update={"incident": incident, "members": tuple(identity for identity, _ in kept)})
 
     def take_outage(self, since: datetime, reason: str | None) -> tuple[IncidentState, tuple[IncidentNews, ...]]:
         opened = self._start(_HOST, HOST_CODE, (), since)

@@ -109,7 +109,7 @@ class LikelyCause(Frozen):
     @property
     def text(self) -> str:
         """The description for people, with the program's message in quotation marks."""
-        return self.description if self.says is None else f'{self.description} It says: "{self.says}".'
+        return self.description if self.says is None else f'{self.description} It says: "{self.says.rstrip(".")}".'
 
     def quoting(self, message: str) -> Self:
         """Return the cause with the program's message."""

@@ -24,6 +24,7 @@ from bcon_exporter.incidents import (
     observe_outage,
     observe_troubles,
 )
+from bcon_exporter.incidents.grouping import GONE_AT_MOST
 from bcon_exporter.model.findings import LikelyCause, Severity
 from bcon_exporter.model.incidents import EndedBy, Incident, IncidentState, SeenBefore
 from bcon_exporter.model.journal import JournalEntry
@@ -744,3 +745,20 @@ def test_a_job_is_over_when_it_ran_well_and_told_no_more_when_it_is_old(life: Li
     watch.scan(after=MINUTE, lives={"db": life})
     (news,) = watch.scan(after=2 * MINUTE, lives={"db": life})
     assert news.incident.ended_by is ended_by
+
+
+def test_of_members_that_are_gone_the_newest_are_kept_and_all_that_are_there() -> None:
+    """Jobs that fail for want of a database come and go for days."""
+    watch = Watch()
+    there = [trouble(f"api{number}", "network_error", root="db") for number in range(GONE_AT_MOST + 5)]
+    watch.scan(trouble("db"), *there)
+    for number in range(3 * GONE_AT_MOST):
+        job = trouble(f"job{number}", "network_error", root="db")
+        watch.scan(trouble("db"), *there, job, after=MINUTE)
+    members = [member.service for member in watch.only.members]
+    jobs = [name for name in members if name is not None and name.startswith("job")]
+    assert members[0] == "db"
+    assert len(members) - len(jobs) == 1 + len(there), "who is there stays"
+    assert jobs == [f"job{number}" for number in range(2 * GONE_AT_MOST - 1, 3 * GONE_AT_MOST)]
+    (tracked,) = watch.state.open
+    assert len(tracked.members) == len(members)
