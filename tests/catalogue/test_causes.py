@@ -293,3 +293,11 @@ def test_what_a_rule_advises_goes_with_the_cause_whose_fact_is_not_known() -> No
     assert advice.without_unknown(frozenset({Need.EVENTS})) == advice
     assert [cause.id for cause in advice.without_unknown(frozenset()).causes] == ["crash_loop"]
     assert advice.without_unknown(frozenset()).steps == ()
+
+
+def test_no_check_prints_the_values_of_variables() -> None:
+    steps = [step for said in load_causes().texts.values() for step in said.steps]
+    steps += [step for signature in load_catalogue().signatures for step in signature.suggestions]
+    shown = {step.check for step in steps if step.check and ".Config.Env" in step.check and "split" not in step.check}
+    assert shown == set()
+    assert not [step.check for step in steps if step.check and "{{json .Config}}" in step.check]
