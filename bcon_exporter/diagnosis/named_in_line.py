@@ -21,12 +21,16 @@ _A_SETTING = re2.compile(
 )
 _VARIABLE = r"\b[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,6}\b"
 _WORDS = "(?:setting|option|parameter|property|directive|sub-?directive|key|field)"
+_TO_CHANGE = (
+    r"\b(?:increas(?:e|ing)|rais(?:e|ing)|lower(?:ing)?|reduc(?:e|ing)|adjust(?:ing)?|set(?:ting)?|chang(?:e|ing))"
+)
 _PATH = r"(?:/[\w.@-]{1,60}){1,8}"
 _NAMES: Mapping[str, Sequence[Any]] = {
     kind: tuple(map(re2.compile, patterns))
     for kind, patterns in {
         "variable": (rf"({_VARIABLE})",),
         "setting": (
+            rf"(?i:{_TO_CHANGE})(?: the)? [\"'`\[]?([A-Za-z][\w-]{{0,30}}(?:[._][\w-]{{1,30}}){{1,6}})",
             rf"(?i:{_WORDS})s?:? [\"'`\[]?([A-Za-z][\w.-]*[._-][\w.>-]{{1,60}})",
             rf"[\"'`\[]([A-Za-z][\w.-]{{1,60}})[\"'`\]] (?i:{_WORDS})\b",
             rf"(?:^|[\s\"'`\[(])([a-z][\w-]{{0,30}}(?:[._][\w-]{{1,30}}){{1,5}})[\"'`\])]? (?i:{_WORDS})\b",
@@ -44,6 +48,7 @@ _NAMES: Mapping[str, Sequence[Any]] = {
     }.items()
 }
 _SPOKEN_OF = re.compile(rf"\b({'|'.join(_NAMES)}) that the message names")
+NAMED = "that the message names ("
 _PROGRAM = re2.compile(r"[\w@.-]{1,64}")
 
 

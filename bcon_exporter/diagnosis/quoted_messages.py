@@ -7,6 +7,7 @@ import re2
 
 from bcon_exporter.catalogue.causes import known_step, load_causes
 from bcon_exporter.diagnosis.log_events import LogEvent
+from bcon_exporter.diagnosis.named_in_line import NAMED
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.model.container_facts import LogLine
 from bcon_exporter.model.findings import LikelyCause
@@ -135,5 +136,5 @@ def with_search_step(steps: Sequence[SuggestionText], cause: LikelyCause) -> lis
     if cause.says is None or (known is not None and known.steps):
         return list(steps)
     search = known_step("search_message")
-    first = [step for step in steps[:1] if step.needs_name]
+    first = [step for step in steps[:1] if step.needs_name or NAMED in step.action]
     return [*first, search, *(step for step in steps if step not in first)]

@@ -24,6 +24,13 @@ NAMED: tuple[tuple[str, str, str | None], ...] = (
     ("setting", "Error: SHOP_MODE must be one of dev, prod", "SHOP_MODE"),
     ("setting", 'level=info msg="GET https://www.example.com/a_b"', None),
     ("setting", "this action would add [2] shards, but this cluster has [999]/[1000] maximum shards open", None),
+    (
+        "setting",
+        "could not build server_names_hash, you should increase server_names_hash_bucket_size: 64",
+        "server_names_hash_bucket_size",
+    ),
+    ("setting", 'HINT:  You might need to increase "max_locks_per_transaction".', "max_locks_per_transaction"),
+    ("setting", "consider raising the limits.max_streams_per_user of it", "limits.max_streams_per_user"),
     ("variable", "Please provide a password via the environment variable SHOP_ADMIN_PASSWORD.", "SHOP_ADMIN_PASSWORD"),
     ("variable", "ERROR: a variable is missing", None),
     ("file and line", "unrecognized directive foo, at /etc/caddy/Caddyfile:15", "/etc/caddy/Caddyfile:15"),
