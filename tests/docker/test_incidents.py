@@ -65,8 +65,12 @@ def test_a_crashed_root_and_who_suffers_from_it_are_one_incident_over_a_restart_
         assert daemon.sample('bcon_container_explained{container="web",project="",service="",root="db"}') == 1
         assert "db has failed; web suffers from it" in command(daemon, "--open")
         assert "## Changed before" in command(daemon, incident["id"], "--format", "markdown")
-        by_tool = daemon.ask("/api/v1/tools/get_incident", "POST", {"incident_id": incident["id"]})
-        assert by_tool.json() == daemon.ask(address).json()
+
+        def told_alike() -> bool:  # no scan may end between the two requests
+            by_tool = daemon.ask("/api/v1/tools/get_incident", "POST", {"incident_id": incident["id"]})
+            return bool(by_tool.json() == daemon.ask(address).json())
+
+        wait_until(told_alike, "the tool and the address to tell the same")
         assert daemon.ask("/api/v1/incidents/2026-nothing").json()["error"]["code"] == "not_found"
     with Daemon(tmp_path, engine.host, *QUICK) as daemon:
         wait_until(lambda: daemon.ask("/-/ready").status == 200, "the first scan")
