@@ -300,8 +300,10 @@ def _explanation(
 def _tell_end(end: _End | None) -> tuple[str, ...]:
     if end is None:
         return ()
-    after = "right after it" if end.seconds_after is None else f"{show_duration(end.seconds_after)} after it"
-    return (f"The container ended with code {explain_exit(end.exit_code)} {after}: it is among its last words.",)
+    after = "" if end.seconds_after is None else f", {show_duration(end.seconds_after)} after it"
+    return (
+        f"It is among the last words of the container, which ended with code {explain_exit(end.exit_code)}{after}.",
+    )
 
 
 def _history(matches: Sequence[_Found]) -> tuple[str, ...]:

@@ -106,17 +106,13 @@ def _symptom(kind: SymptomType, events: Sequence[LogEvent]) -> LogSymptom:
     severity = _SEVERITIES.get(kind, Severity.ERROR)
     return LogSymptom(
         type=kind,
-        severity=Severity.WARNING if all(map(_is_mild, events)) else severity,
+        severity=Severity.WARNING if all(event.is_mild for event in events) else severity,
         description=f"{show_count(len(events), 'event')} {verb} it.",
         count=len(events),
         evidence=tuple(template.example for template in summarise(events, MAX_EVIDENCE)),
         first_seen=times[0],
         last_seen=times[1],
     )
-
-
-def _is_mild(event: LogEvent) -> bool:
-    return bool(event.hits) and all(hit.signature.mild for hit in event.hits)
 
 
 def _times(events: Sequence[LogEvent]) -> tuple[datetime | None, datetime | None]:

@@ -100,6 +100,11 @@ class LogEvent:
         """Whether it is a final word, which stands until the next start or a sign of work."""
         return any(hit.signature.lasts_until is not None for hit in self.hits)
 
+    @property
+    def is_mild(self) -> bool:
+        """Whether all that its lines tell of is a warning, however loudly it was said."""
+        return bool(self.hits) and all(hit.signature.mild for hit in self.hits)
+
     def shows(self, symptom: SymptomType) -> bool:
         """Whether it is evidence for `symptom`."""
         if symptom is SymptomType.LOG_ERROR:

@@ -10,7 +10,7 @@ from bcon_exporter.catalogue.causes import fill
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.model.signatures import SuggestionText
 
-_SHOWN_CHARS = 4096
+SHOWN_CHARS = 4096
 """So many characters of a line are looked at."""
 _A_FILE = re2.compile(
     r"(?i)(?:^|[\s\"'(\[=:])(?:[\w.@~-]*/)*[\w@~-]+\.(?:ya?ml|json|toml|ini|cfg|conf|cnf|properties|xml|hcl|env|lua|cf|rules"
@@ -48,13 +48,12 @@ _NAMES: Mapping[str, Sequence[Any]] = {
     }.items()
 }
 _SPOKEN_OF = re.compile(rf"\b({'|'.join(_NAMES)}) that the message names")
-NAMED = "that the message names ("
 _PROGRAM = re2.compile(r"[\w@.-]{1,64}")
 
 
 def names_culprit(line: str) -> bool:
     """Whether a line names a file of settings, a line of one, a variable or another setting."""
-    head = line[:_SHOWN_CHARS]
+    head = line[:SHOWN_CHARS]
     return _A_FILE.search(head) is not None or _A_SETTING.search(head) is not None
 
 
@@ -65,7 +64,7 @@ def find_name(kind: str, line: str) -> str | None:
         kind: "variable", "setting", "file and line", "pid file", "lock file" or "socket file".
         line: Of a log.
     """
-    found = (pattern.search(line[:_SHOWN_CHARS]) for pattern in _NAMES[kind])
+    found = (pattern.search(line[:SHOWN_CHARS]) for pattern in _NAMES[kind])
     return next((match.group(1).replace('"', "").replace("'", "") for match in found if match is not None), None)
 
 
@@ -84,7 +83,10 @@ def _name_what_is_there(hit: Hit) -> Iterator[SuggestionText]:
         action = _SPOKEN_OF.sub(lambda match: _with_name(match, hit.line), step.action)
         program = hit.subject if hit.subject and _PROGRAM.fullmatch(hit.subject) else "the program"
         action = fill(action, {"subject": program})
-        yield step if action == step.action else step.model_copy(update={"action": action})
+        if action != step.action:
+            yield step.model_copy(update={"action": action, "needs_name": True})
+        else:
+            yield step
 
 
 def _with_name(match: Any, line: str) -> str:

@@ -7,15 +7,13 @@ import re2
 
 from bcon_exporter.catalogue.causes import known_step, load_causes
 from bcon_exporter.diagnosis.log_events import LogEvent
-from bcon_exporter.diagnosis.named_in_line import NAMED
+from bcon_exporter.diagnosis.named_in_line import SHOWN_CHARS
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.model.container_facts import LogLine
 from bcon_exporter.model.findings import LikelyCause
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 MAX_CHARS = 160
-_SHOWN_CHARS = 4096
-"""So many characters of a line are looked at."""
 _HEAD = re2.compile(
     r"^(?:[\s\[(]*(?:"
     r"\d{2,4}[-/.]\d\d[-/.]\d{2,4}(?:[T ,]+\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?: ?(?:Z|[+-]\d\d:?\d\d|UTC|[AP]M))?"
@@ -39,7 +37,7 @@ _INNERMOST_LAST = re2.compile(r'^\s*File ".*", line \d+')
 
 def message_in(line: str) -> str:
     """Return the message of a line without time, level and field names, on one line, shortened."""
-    text = line[:_SHOWN_CHARS].strip()
+    text = line[:SHOWN_CHARS].strip()
     structured = _in_json(text) or _in_fields(text)
     message = " ".join((structured or _without_head(text)).split())
     return message if len(message) <= MAX_CHARS else f"{message[: MAX_CHARS - 1].rstrip()}…"
@@ -84,7 +82,7 @@ def _joined(text: object, reason: object) -> str | None:
 
 def message_of_event(event: LogEvent, lines: Sequence[LogLine]) -> str:
     """Return what an event says: of a trace its exception, else its telling line."""
-    trace = [line.text[:_SHOWN_CHARS] for line in lines[event.index : event.index + event.line_count]]
+    trace = [line.text[:SHOWN_CHARS] for line in lines[event.index : event.index + event.line_count]]
     exception = None if event.hits else find_exception(trace)
     return message_in(exception or event.text)
 
@@ -136,5 +134,5 @@ def with_search_step(steps: Sequence[SuggestionText], cause: LikelyCause) -> lis
     if cause.says is None or (known is not None and known.steps):
         return list(steps)
     search = known_step("search_message")
-    first = [step for step in steps[:1] if step.needs_name or NAMED in step.action]
+    first = [step for step in steps[:1] if step.needs_name]
     return [*first, search, *(step for step in steps if step not in first)]

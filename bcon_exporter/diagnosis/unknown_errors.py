@@ -8,14 +8,13 @@ import re2
 from bcon_exporter.catalogue.causes import known_cause, known_step
 from bcon_exporter.diagnosis.finding import Finding, likely_cause, quote
 from bcon_exporter.diagnosis.log_events import LogEvent, template_of
+from bcon_exporter.diagnosis.named_in_line import SHOWN_CHARS
 from bcon_exporter.diagnosis.quoted_messages import find_exception, is_innermost_last, message_in
 from bcon_exporter.model.container_facts import ContainerFacts, LogLine
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.quantities import show_count, show_duration, show_times
 from bcon_exporter.model.signatures import SuggestionText
 
-_SHOWN_CHARS = 4096
-"""So many characters of a line are searched for an exception and a place in the source."""
 _PLACE = re2.compile(
     r"\.(?:py|pyx|js|mjs|cjs|ts|tsx|go|java|kt|scala|groovy|clj|rb|php|rs|cs|fs|cpp|cc|c|h|ex|exs|erl|pl|pm|lua|swift)"
     r"\"?(?:[:(]|, line |:line | line | on line )\d+"
@@ -33,7 +32,7 @@ def explain_by_shape(events: Sequence[LogEvent], lines: Sequence[LogLine], conta
     if not events:
         return None
     newest = events[-1]
-    trace = [line.text[:_SHOWN_CHARS] for line in lines[newest.index : newest.index + newest.line_count]]
+    trace = [line.text[:SHOWN_CHARS] for line in lines[newest.index : newest.index + newest.line_count]]
     exception, place = find_exception(trace), _find_place(trace)
     after = _began_after(events[0].at, container)
     kind, how_often = _kind(exception, place), _how_often(events)

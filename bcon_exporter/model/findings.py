@@ -107,7 +107,7 @@ class LikelyCause(Frozen):
     says: Untrusted | None = None
 
     @property
-    def text(self) -> str:
+    def full_text(self) -> str:
         """The description for people, with the program's message in quotation marks."""
         return self.description if self.says is None else f'{self.description} It says: "{self.says.rstrip(".")}".'
 

@@ -205,7 +205,6 @@ class Catalogue:
             Level[(pattern.level or owner.level).upper()] for pattern, owner in zip(patterns, self._owners, strict=True)
         )
         self._compiled: dict[int, Any] = {}
-        self._outlasting = _join_outlasting(self.signatures)
         self._unless = {
             index: compile_pattern(pattern.unless)
             for index, pattern in enumerate(patterns)
@@ -237,6 +236,10 @@ class Catalogue:
         """Whether a line that pattern `index` matches says something else."""
         unless = self._unless.get(index)
         return unless is not None and unless.search(line) is not None
+
+    @cached_property
+    def _outlasting(self) -> Any:
+        return _join_outlasting(self.signatures)
 
     def outlasts(self, text: str) -> bool:
         """Whether a text of one or more lines holds a final word, or what may end one: these stay, however old."""

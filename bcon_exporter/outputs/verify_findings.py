@@ -28,7 +28,7 @@ def find_findings(report: VerifyReport) -> CiReport:
 def _finding(service: ServiceVerdict, report: VerifyReport) -> CiFinding:
     bad = service.verdict is DeploymentVerdict.BAD
     root = f"It suffers from {service.root}." if service.root is not None else ""
-    causes = [f"Likely cause: {cause.text}" for cause in service.causes[:1]]
+    causes = [f"Likely cause: {cause.full_text}" for cause in service.causes[:1]]
     changes = [f"Changed: {change}" for change in service.changes]
     return CiFinding(
         level=FindingLevel.FAILURE if bad else FindingLevel.UNSURE,

@@ -43,12 +43,7 @@ class DiagnoseJob:
         """
         started = context.monotonic()
         window_seconds = context.thresholds.log_window_seconds
-        wants = Wants(
-            logs=context.policy.use_logs,
-            usage=True,
-            log_window_seconds=window_seconds,
-            outlasts=context.catalogue.outlasts,
-        )
+        wants = Wants(logs=context.policy.use_logs, usage=True, log_window_seconds=window_seconds)
         reading_seconds = READING_SHARE * context.scan_deadline_seconds - self._reserve_seconds
         snapshot = observe(context, wants, reading_seconds, remember=True)
         report, log_events = self._judge(context, snapshot, started)

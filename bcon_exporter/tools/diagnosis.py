@@ -120,8 +120,7 @@ def _explain(context: Context, container_id: str, pattern: str | None, context_l
 
 def _wants(context: Context, *, logs: bool, log_tail: int) -> Wants:
     wants = Wants(logs=logs, usage=True, log_tail=log_tail, wait_for_usage=context.one_shot)
-    window_seconds = context.thresholds.log_window_seconds
-    return replace(wants, log_window_seconds=window_seconds, outlasts=context.catalogue.outlasts)
+    return replace(wants, log_window_seconds=context.thresholds.log_window_seconds)
 
 
 def _worst_first(one: DiagnosisReport) -> tuple[int, str, str]:

@@ -1,6 +1,7 @@
 """Reads the host once, with its past: what every diagnosis starts from."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from bcon_exporter.engine import Wants
@@ -42,6 +43,8 @@ def _observe(context: Context, wants: Wants, seconds: float, *, remember: bool) 
     """Do so while nobody else does."""
     now = context.now()
     batch, problem = _drain(context)
+    if wants.logs:
+        wants = replace(wants, outlasts=context.catalogue.outlasts)
     try:
         observation = context.host.observe(now, seconds, wants, context.memory.memory.readings)
         snapshot = learn_env_files(context, observation.snapshot)

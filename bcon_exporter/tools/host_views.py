@@ -109,8 +109,7 @@ def _read_all_stats(context: Context, request: Nothing) -> tuple[ContainerStats,
 def take_full_snapshot(context: Context, log_tail: int = 1000) -> HostSnapshot:
     """Return everything that rules may want, with the projects as they resolve now: what a snapshot file holds."""
     wants = Wants(logs=True, usage=True, config=True, log_tail=log_tail, wait_for_usage=context.one_shot)
-    window_seconds = max(3600.0, context.thresholds.log_window_seconds)
-    wants = replace(wants, log_window_seconds=window_seconds, outlasts=context.catalogue.outlasts)
+    wants = replace(wants, log_window_seconds=max(3600.0, context.thresholds.log_window_seconds))
     snapshot = observe(context, wants)
     desired, snapshot = resolve_projects(context, snapshot)
     return snapshot.model_copy(update={"desired": desired})

@@ -54,8 +54,7 @@ def _judgement(preview: RestartPreview) -> str:
 def preview_restart(context: Context, service: str) -> RestartPreview:
     """Return what a restart would do and whether it would help; raises as `restart_service` does."""
     wants = Wants(logs=context.policy.use_logs, usage=True, config=True, wait_for_usage=context.one_shot)
-    window_seconds = context.thresholds.log_window_seconds
-    wants = replace(wants, log_window_seconds=window_seconds, outlasts=context.catalogue.outlasts)
+    wants = replace(wants, log_window_seconds=context.thresholds.log_window_seconds)
     snapshot = observe(context, wants)
     chosen = _choose(context, service, snapshot)
     report, _ = diagnose_host(snapshot, context.thresholds, context.catalogue, policy=context.policy)

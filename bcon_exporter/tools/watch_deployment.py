@@ -160,13 +160,7 @@ class DeploymentWatch:
     def _observe(self, deadline_seconds: float) -> None:
         context = self._context
         window = self._log_window(context.now(), self._watch.begun or self._watch.given_since)
-        wants = Wants(
-            logs=context.policy.use_logs,
-            usage=True,
-            config=True,
-            log_window_seconds=window,
-            outlasts=context.catalogue.outlasts,
-        )
+        wants = Wants(logs=context.policy.use_logs, usage=True, config=True, log_window_seconds=window)
         snapshot = observe(context, wants, deadline_seconds)
         snapshot = _adopt(snapshot, self._asked.container)
         (desired, self._files), snapshot = self._resolve(snapshot)

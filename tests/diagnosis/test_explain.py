@@ -180,7 +180,7 @@ def test_a_line_right_before_a_failed_end_is_explained_by_the_end() -> None:
     assert found.causes[0].id == "program_error"
     assert found.causes[0].says == "Zork: no such frobnicator"
     assert "very words" in found.actions[0].action
-    assert "ended with code 9 1 s after it" in found.explanation
+    assert "ended with code 9, 1 s after it" in found.explanation
     assert "no error" not in found.explanation
 
 

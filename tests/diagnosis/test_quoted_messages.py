@@ -44,7 +44,7 @@ def test_an_error_that_no_signature_knows_is_quoted() -> None:
     cause, step = _first(_analyze("2026-03-02 10:00:01 ERROR the zork is out of frobs"))
 
     assert (cause.id, cause.says, step) == ("program_reports_error", "the zork is out of frobs", SEARCH)
-    assert cause.text.endswith(' It says: "the zork is out of frobs".')
+    assert cause.full_text.endswith(' It says: "the zork is out of frobs".')
     assert "zork" not in cause.description
 
 

@@ -1,4 +1,4 @@
-"""How the host is in at most 300 bytes, for dashboards that ask often; read from the last scan alone."""
+"""How the host is in at most 300 bytes, for dashboards that ask often; the engine is not asked."""
 
 from typing import Literal
 

@@ -414,7 +414,7 @@ def to_row(report: DiagnosisReport) -> ContainerRow:
         state=report.state.value,
         since=None if worst is None else worst.first_seen or worst.detected_at,
         what=worst.description if worst is not None else blind,
-        cause=report.likely_causes[0].text if worst is not None and report.likely_causes else "",
+        cause=report.likely_causes[0].full_text if worst is not None and report.likely_causes else "",
         first_step=report.suggestions[0].action if worst is not None and report.suggestions else "",
         root=report.root,
     )

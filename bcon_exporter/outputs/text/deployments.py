@@ -94,7 +94,7 @@ def _body(service: ServiceVerdict) -> Iterator[Block]:
     yield line(service.message)
     if service.causes:
         cause = service.causes[0]
-        yield Fields((field("likely cause", Span(cause.text, Style.CAUSE)),))
+        yield Fields((field("likely cause", Span(cause.full_text, Style.CAUSE)),))
     if service.changes:
         items = tuple(Item(line(change)) for change in service.changes)
         yield Fields((Field(line(dim("changed")), items),))

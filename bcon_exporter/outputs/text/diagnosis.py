@@ -120,7 +120,7 @@ def _cause(cause: LikelyCause) -> Line:
     notes = [dim(f"{cause.confidence:.0%}")]
     if isinstance(cause, ExplainedCause) and cause.history:
         notes.append(dim("history"))
-    return line(Span(cause.text, Style.CAUSE), notes=notes)
+    return line(Span(cause.full_text, Style.CAUSE), notes=notes)
 
 
 def suggestion_fields(suggestions: Sequence[Suggestion], *, brief: bool = False) -> Iterator[Field]:

@@ -111,7 +111,7 @@ def _facts(incident: Incident) -> Iterator[Field]:
 def _parts(incident: Incident) -> Iterator[Block]:
     if incident.causes:
         cause = incident.causes[0]
-        yield Fields((field("likely cause", Span(cause.text, Style.CAUSE)),), label_width=12)
+        yield Fields((field("likely cause", Span(cause.full_text, Style.CAUSE)),), label_width=12)
     yield Heading(line(strong("Who")), 2)
     yield Items(tuple(map(_member, incident.members)))
     yield Heading(line(strong("Changed before")), 2)
