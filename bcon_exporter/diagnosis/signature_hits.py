@@ -111,9 +111,8 @@ def _subject(catalogue: Catalogue, index: int, line_match: Match) -> str | None:
 def _peer(catalogue: Catalogue, index: int, line_match: Match) -> str | None:
     """Return the host that the line names, by the first pattern of the same signature that captures one."""
     for other in line_match.indexes:
-        compiled = catalogue.compiled(other)
-        if catalogue.owner(other) is catalogue.owner(index) and compiled.groupindex:
-            match = compiled.search(line_match.raw)
+        if catalogue.owner(other) is catalogue.owner(index) and catalogue.captures(other):
+            match = catalogue.compiled(other).search(line_match.raw)
             groups = {} if match is None else match.groupdict()
             named = [text for group, text in groups.items() if text and group not in _NO_PEER]
             if named:

@@ -259,6 +259,10 @@ class Catalogue:
         quoted = r"\S+" if subject is None else re2.escape(subject)
         return compile_pattern((signature.lasts_until or "").replace(_SUBJECT, quoted))
 
+    def captures(self, index: int) -> bool:
+        """Whether pattern `index` names a part of its line; told without compiling it."""
+        return "(?P<" in self.regexes[index] or "(?<" in self.regexes[index]
+
     def compiled(self, index: int) -> Any:
         """The compiled RE2 expression of pattern `index`, over bytes; made when first asked for, as few ever are."""
         if index not in self._compiled:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,8 @@ PACKAGE = ROOT / "bcon_exporter"
 
 
 def _list_names() -> tuple[str, ...]:
+    if shutil.which("git") is None:
+        return ()  # the guest and the newest Python have none, and take from here where the repository is
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -29,6 +32,7 @@ NAMES = _list_names()
 @cache
 def find_files(*suffixes: str) -> tuple[Path, ...]:
     """Every file of the repository with one of these suffixes, committed or about to be; never ignored ones."""
+    assert NAMES, "git lists the repository's files, and is not installed"
     paths = (ROOT / name for name in NAMES if name.endswith(suffixes))
     return tuple(sorted(path for path in paths if path.is_file()))
 
