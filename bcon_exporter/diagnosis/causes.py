@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from bcon_exporter.catalogue.causes import adjust, fields_of, fill, known_cause, known_step
+from bcon_exporter.catalogue.causes import adjust, fields_of, fill, known_cause
 from bcon_exporter.diagnosis.connectivity import UNKNOWN_PEER_CAUSES
 from bcon_exporter.diagnosis.container_lookup import ContainerLookup, host_of
 from bcon_exporter.diagnosis.evidence import (
@@ -31,13 +31,14 @@ from bcon_exporter.diagnosis.peers import (
     find_peer_causes,
 )
 from bcon_exporter.diagnosis.ports import find_listeners, find_port_holders
+from bcon_exporter.diagnosis.program_advice import find_advice
 from bcon_exporter.diagnosis.quoted_messages import (
     ids_to_quote,
     message_in,
     message_of_event,
-    newest_message_for,
+    newest_line_for,
     with_message,
-    with_search_step,
+    with_step_of_message,
 )
 from bcon_exporter.diagnosis.rule import Case, SymptomRule, Verdicts, missing_facts
 from bcon_exporter.diagnosis.rules import RULE_OF
@@ -147,9 +148,10 @@ def with_fallback_cause(conclusion: Conclusion, symptoms: Sequence[Symptom], cas
     message = _last_message(case, (likely,))
     if not message:
         return conclusion._replace(causes=(likely,))
-    search = suggestions_of([known_step("search_message")], numbers_of(case.container, case.host, case.thresholds))
-    suggestions = (*search, *conclusion.suggestions)[:MAX_SUGGESTIONS]
-    return conclusion._replace(causes=(likely.quoting(message),), suggestions=suggestions)
+    likely = likely.quoting(message)
+    by_message = with_step_of_message((), likely, lambda: _find_advice(case, (likely,), ()))
+    steps = suggestions_of(by_message, numbers_of(case.container, case.host, case.thresholds))
+    return conclusion._replace(causes=(likely,), suggestions=(*steps, *conclusion.suggestions)[:MAX_SUGGESTIONS])
 
 
 def find_causes(
@@ -203,10 +205,22 @@ def find_causes(
     steps += [(max((sureness.get(cause_id, 0.0) for cause_id in by), default=0.0), text) for by, text in by_rules.steps]
     numbers = numbers_of(case.container, case.host, case.thresholds)
     quoted = by_rules.quoted | ids_to_quote(cause for hit in hits for cause in hit.signature.causes)
-    causes_shown = with_message(ranked, quoted, newest_message_for(ranked, hits) or _last_message(case, ranked))
+    telling = newest_line_for(ranked, hits)
+    causes_shown = with_message(ranked, quoted, message_in(telling) if telling else _last_message(case, ranked))
     in_order = steps_in_order(steps)
-    in_order = with_search_step(in_order, causes_shown[0]) if causes_shown else in_order
+    if causes_shown:
+        in_order = with_step_of_message(in_order, causes_shown[0], lambda: _find_advice(case, ranked, hits))
     return Conclusion(causes_shown, suggestions_of(in_order, numbers), _points_to(ranked, findings))
+
+
+def _find_advice(case: Case, causes: Sequence[LikelyCause], hits: Sequence[Hit]) -> str | None:
+    """Return what the program asks for beside the line that shows the first cause, or else beside its first failure."""
+    logs = case.container.logs
+    telling = newest_line_for(causes, hits)
+    if logs is None or not case.use_logs or (telling is None and _is_of_probe(causes)):
+        return None
+    failed = next((event.text for event in case.events if event.failed), None)
+    return find_advice(logs.lines, telling or failed)
 
 
 def _last_message(case: Case, causes: Sequence[LikelyCause]) -> str | None:
@@ -214,7 +228,7 @@ def _last_message(case: Case, causes: Sequence[LikelyCause]) -> str | None:
 
     Later failures are often consequences of the first.
     """
-    if causes and SymptomType.UNHEALTHY in causes[0].related_symptoms:
+    if _is_of_probe(causes):
         return _probe_message(case)
     lines = case.container.logs.lines if case.container.logs is not None and case.use_logs else ()
     failed = [event for event in case.events if event.failed]
@@ -224,6 +238,10 @@ def _last_message(case: Case, causes: Sequence[LikelyCause]) -> str | None:
     texts = end.last_lines if end is not None and end.last_lines else [line.text for line in lines[-MAX_EVIDENCE:]]
     has_failed = case.ending.kind is EndKind.FAILED or (end is not None and bool(end.exit_code))
     return next((message_in(text) for text in reversed(texts) if text.strip()), None) if has_failed else None
+
+
+def _is_of_probe(causes: Sequence[LikelyCause]) -> bool:
+    return bool(causes) and SymptomType.UNHEALTHY in causes[0].related_symptoms
 
 
 def _probe_message(case: Case) -> str | None:
@@ -410,6 +428,7 @@ def suggestions_of(texts: Iterable[SuggestionText], numbers: dict[str, str]) -> 
                 action=fill(text.action, numbers),
                 rationale=fill(text.rationale, numbers) if fields_of(text.rationale) <= numbers.keys() else "",
                 check=fill(text.check, numbers) if text.check else None,
+                says=text.says,
             )
     return tuple(made.values())[:MAX_SUGGESTIONS]
 

@@ -20,12 +20,13 @@ from bcon_exporter.diagnosis.log_windows import is_before_start
 from bcon_exporter.diagnosis.named_in_line import steps_of
 from bcon_exporter.diagnosis.peer_state import HostContext
 from bcon_exporter.diagnosis.peers import find_peer_causes
+from bcon_exporter.diagnosis.program_advice import find_advice
 from bcon_exporter.diagnosis.quoted_messages import (
     ids_to_quote,
     message_in,
-    newest_message_for,
+    newest_line_for,
     with_message,
-    with_search_step,
+    with_step_of_message,
 )
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.diagnosis.unknown_errors import explain_by_shape
@@ -111,7 +112,7 @@ def explain(
         causes, suggestions = (unknown[0],), unknown[1]
     end = _find_end(lines, matches, container, surroundings) if surroundings is not None else None
     if not causes and end is not None:
-        causes, suggestions = _explain_end(end)
+        causes, suggestions = _explain_end(lines, end)
     return ErrorExplanation(
         container_id=container.short_id,
         container_name=container.name,
@@ -232,13 +233,15 @@ def _find_end(
     return None
 
 
-def _explain_end(end: _End) -> tuple[tuple[ExplainedCause, ...], list[SuggestionText]]:
+def _explain_end(lines: Sequence[LogLine], end: _End) -> tuple[tuple[ExplainedCause, ...], list[SuggestionText]]:
     """Explain a line by the end that followed it, where nothing else does."""
     cause = cause_of_exit(end.exit_code)
     likely = likely_cause(cause, (quote(end.line),), (SymptomType.EXIT_ERROR,))
-    likely = likely.quoting(message_in(end.line)) if cause.quotes else likely
+    likely = with_message((likely,), ids_to_quote((cause,)), message_in(end.line))[0]
     explained = ExplainedCause(**dict(likely), history=False)
-    return (explained,), with_search_step([known_step("read_log_around")], likely)
+    return (explained,), with_step_of_message(
+        [known_step("read_log_around")], likely, lambda: find_advice(lines, end.line)
+    )
 
 
 def _hits_of(matches: Sequence[_Found], *, history: bool) -> list[Hit]:
@@ -263,7 +266,8 @@ def _causes(
 ) -> tuple[ExplainedCause, ...]:
     """Return the current causes first; a cause that both show counts as current."""
     quoted = ids_to_quote(cause for hit in hits for cause in hit.signature.causes)
-    now = with_message(ranked := rank(current), quoted, newest_message_for(ranked, hits))
+    telling = newest_line_for(ranked := rank(current), hits)
+    now = ranked if telling is None else with_message(ranked, quoted, message_in(telling))
     current_ids = {cause.id for cause in now}
     earlier_causes = [cause for cause in rank(causes_of_hits(over, known)) if cause.id not in current_ids]
     marked = [(cause, False) for cause in now] + [(cause, True) for cause in earlier_causes]

@@ -12,12 +12,14 @@ from bcon_exporter.diagnosis.joined_lines import LineBuffer
 from bcon_exporter.diagnosis.log_events import LogEvent, read_events, summarise, template_of
 from bcon_exporter.diagnosis.log_recovery import Recoveries
 from bcon_exporter.diagnosis.named_in_line import steps_of
+from bcon_exporter.diagnosis.program_advice import find_advice
 from bcon_exporter.diagnosis.quoted_messages import (
     ids_to_quote,
+    message_in,
     message_of_event,
-    newest_message_for,
+    newest_line_for,
     with_message,
-    with_search_step,
+    with_step_of_message,
 )
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.model.container_facts import LogLine
@@ -69,10 +71,13 @@ def _explain(
         evidence = tuple(template.example for template in summarise(failed, MAX_EVIDENCE))
         unknown = likely_cause(known_cause("program_reports_error"), evidence, (SymptomType.LOG_ERROR,))
         unknown = unknown.quoting(message_of_event(failed[0], lines))
-        return (unknown,), with_search_step(steps, unknown)
+        return (unknown,), with_step_of_message(steps, unknown, lambda: find_advice(lines, failed[0].text))
     quoted = ids_to_quote(cause for hit in hits for cause in hit.signature.causes)
-    causes = with_message(ranked, quoted, newest_message_for(ranked, hits))
-    return causes, with_search_step(steps, causes[0]) if causes else steps
+    telling = newest_line_for(ranked, hits)
+    if telling is None:
+        return ranked, steps
+    causes = with_message(ranked, quoted, message_in(telling))
+    return causes, with_step_of_message(steps, causes[0], lambda: find_advice(lines, telling))
 
 
 def _steps(hits: Sequence[Hit]) -> list[tuple[float, SuggestionText]]:

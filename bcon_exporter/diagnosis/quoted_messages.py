@@ -1,7 +1,7 @@
 """Quotes what a program itself said where a cause of ours would fit many failures, and says to search for it."""
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import re2
 
@@ -11,7 +11,7 @@ from bcon_exporter.diagnosis.named_in_line import SHOWN_CHARS
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.model.container_facts import LogLine
 from bcon_exporter.model.findings import LikelyCause
-from bcon_exporter.model.signatures import CauseText, SuggestionText
+from bcon_exporter.model.signatures import CauseText, Quoting, SuggestionText
 
 MAX_CHARS = 160
 _HEAD = re2.compile(
@@ -100,14 +100,14 @@ def is_innermost_last(trace: Sequence[str]) -> bool:
 
 def ids_to_quote(causes: Iterable[CauseText]) -> frozenset[str]:
     """Return the ids of the causes with which the program's message is quoted."""
-    return frozenset(cause.id for cause in causes if cause.quotes)
+    return frozenset(cause.id for cause in causes if cause.quotes is not Quoting.NO)
 
 
-def newest_message_for(causes: Sequence[LikelyCause], hits: Sequence[Hit]) -> str | None:
-    """Return the message of the newest line that shows the first of these causes; None where no line does."""
+def newest_line_for(causes: Sequence[LikelyCause], hits: Sequence[Hit]) -> str | None:
+    """Return the newest line that shows the first of these causes; None where no line does."""
     first = causes[0].id if causes else None
     lines = [hit.line for hit in hits if any(cause.id == first for cause in hit.signature.causes)]
-    return message_in(lines[-1]) if lines else None
+    return lines[-1] if lines else None
 
 
 def with_message(
@@ -125,14 +125,26 @@ def with_message(
     return (causes[0].quoting(message), *causes[1:])
 
 
-def with_search_step(steps: Sequence[SuggestionText], cause: LikelyCause) -> list[SuggestionText]:
-    """Return the steps for a cause with a quoted message: search for its words, after a look at what it names.
+def with_step_of_message(
+    steps: Sequence[SuggestionText], cause: LikelyCause, find_advice: Callable[[], str | None]
+) -> list[SuggestionText]:
+    """Return the steps for the first cause; where the program's message is quoted with it, that says what to do first.
 
-    A cause that brings steps of its own says well enough what to do.
+    What the program asks for comes first, and else a search for its words; where our words name a step for the kind of
+    failure, that stands before both. A cause that brings steps of its own says well enough what to do.
+
+    Args:
+        steps: The first one first.
+        cause: The likeliest.
+        find_advice: Returns what the program itself asks for (see `program_advice`); called only where it is said.
     """
     known = load_causes().texts.get(cause.id)
     if cause.says is None or (known is not None and known.steps):
         return list(steps)
+    advice = find_advice()
+    by_message = [] if advice is None else [known_step("follow_message").model_copy(update={"says": advice})]
+    if known is not None and known.quotes is Quoting.ALONE:
+        return [*steps[:1], *by_message, *steps[1:]]
+    named = [step for step in steps[:1] if step.needs_name]
     search = known_step("search_message")
-    first = [step for step in steps[:1] if step.needs_name]
-    return [*first, search, *(step for step in steps if step not in first)]
+    return [*named, *by_message, search, *(step for step in steps if step not in named)]

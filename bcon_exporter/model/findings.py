@@ -88,6 +88,10 @@ class Symptom(Frozen):
     is_held: bool = Field(False, exclude=True, repr=False)
 
 
+def _quote_after(text: str, says: str | None) -> str:
+    return text if says is None else f'{text} It says: "{says.rstrip(".")}".'
+
+
 class LikelyCause(Frozen):
     """Why, as far as the facts tell.
 
@@ -109,7 +113,7 @@ class LikelyCause(Frozen):
     @property
     def full_text(self) -> str:
         """The description for people, with the program's message in quotation marks."""
-        return self.description if self.says is None else f'{self.description} It says: "{self.says.rstrip(".")}".'
+        return _quote_after(self.description, self.says)
 
     def quoting(self, message: str) -> Self:
         """Return the cause with the program's message."""
@@ -128,7 +132,9 @@ class Suggestion(Frozen):
     """What a person may do. `command` is always None at Level 1: we never suggest running something blindly.
 
     Attributes:
+        action: In our words alone.
         check: A read-only command that shows more; None where none fits.
+        says: What the program itself asks for, where the action is to follow that.
     """
 
     urgency: Urgency
@@ -136,6 +142,12 @@ class Suggestion(Frozen):
     rationale: str
     command: None = None
     check: str | None = None
+    says: Untrusted | None = None
+
+    @property
+    def full_text(self) -> str:
+        """The action for people, with what the program asks for in quotation marks."""
+        return _quote_after(self.action, self.says)
 
 
 ADVISORY = frozenset({SymptomType.LOG_UNBOUNDED})

@@ -48,6 +48,7 @@ class SuggestionText(Frozen):
 
     Attributes:
         needs_name: It sends people to the file, line or setting that the message names; said only where that names one.
+        says: What the program itself asks for. No data file holds it: the diagnosis finds it in the log.
     """
 
     urgency: Urgency
@@ -55,6 +56,7 @@ class SuggestionText(Frozen):
     rationale: str = Field(min_length=5, max_length=300)
     check: str | None = Field(None, max_length=200)
     needs_name: bool = False
+    says: str | None = None
 
 
 class Need(StrEnum):
@@ -68,12 +70,22 @@ class Need(StrEnum):
     """The engine's events tell of it."""
 
 
+class Quoting(StrEnum):
+    """Whether the program's own message is quoted with a cause that stands first."""
+
+    NO = "no"
+    ALONE = "alone"
+    """Its words fit many files, settings or devices, and the message names the one."""
+    AND_SEARCH = "and_search"
+    """Its words fit many failures: the first step is to search for what the program says."""
+
+
 class CauseText(Frozen):
     """One possible cause, the likeliest first in its signature.
 
     Attributes:
         general: It says how the program failed, not why. A cause that points to another container is ranked before it.
-        quotes: Its words fit many messages: where it stands first, the message itself is quoted with it.
+        quotes: Where it stands first, the message itself is quoted with it.
         needs: Without these facts it is not said.
         steps: What to do about it.
     """
@@ -82,7 +94,7 @@ class CauseText(Frozen):
     text: str = Field(min_length=5, max_length=300)
     confidence: float = Field(gt=0, le=1)
     general: bool = False
-    quotes: bool = False
+    quotes: Quoting = Quoting.NO
     needs: tuple[Need, ...] = ()
     steps: tuple[SuggestionText, ...] = ()
 

@@ -79,7 +79,10 @@ def answer_of(report: Mapping[str, Any]) -> Answer:
     return Answer(
         severity="healthy" if worst in AT_MOST_A_REMARK else worst,
         causes=tuple(f"{cause['description']} {cause.get('says') or ''}" for cause in causes),
-        suggestions=tuple(f"{step['action']} {step.get('rationale', '')}" for step in report.get("suggestions") or ()),
+        suggestions=tuple(
+            f"{step['action']} {step.get('rationale', '')} {step.get('says') or ''}"
+            for step in report.get("suggestions") or ()
+        ),
         symptoms=symptoms,
     )
 

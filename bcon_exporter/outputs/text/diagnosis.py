@@ -134,7 +134,7 @@ def suggestion_fields(suggestions: Sequence[Suggestion], *, brief: bool = False)
 def _suggestion(suggestion: Suggestion, *, brief: bool, show_check: bool) -> Item:
     rationale = () if brief or not suggestion.rationale else (plain(" "), dim(suggestion.rationale))
     check = line(Span(suggestion.check or "", Style.COMMAND))
-    return Item(line(strong(suggestion.action), *rationale), (check,) if show_check and suggestion.check else ())
+    return Item(line(strong(suggestion.full_text), *rationale), (check,) if show_check and suggestion.check else ())
 
 
 def severity_badge(severity: Severity) -> Badge:

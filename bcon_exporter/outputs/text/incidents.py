@@ -121,7 +121,7 @@ def _parts(incident: Incident) -> Iterator[Block]:
         yield line(dim("Nothing is written down of the half hour before."))
     if incident.suggestions:
         yield Heading(line(strong("What to do")), 2)
-        yield Items(tuple(Item(line(one.action)) for one in incident.suggestions))
+        yield Items(tuple(Item(line(one.full_text)) for one in incident.suggestions))
     if incident.notes:
         yield Heading(line(strong("Notes")), 2)
         yield Items(tuple(Item(line(note.text, notes=(dim(note.id),))) for note in incident.notes))

@@ -1,0 +1,94 @@
+"""Finds what a program itself asks for, beside the failure that it reports: "Please set FOO", "run app --upgrade"."""
+
+from collections.abc import Iterator, Sequence
+
+import re2
+
+from bcon_exporter.diagnosis.log_levels import level_of
+from bcon_exporter.diagnosis.quoted_messages import message_in
+from bcon_exporter.model.container_facts import LogLine
+from bcon_exporter.model.signatures import Level
+
+LINES_AFTER = 10
+_LINE_CHARS = 1000
+_FEWEST_CHARS = 16
+_JOINED_AT_MOST = 2
+_ASKS = re2.compile(
+    r"(?i)\bplease\b|\byou (?:\w+ ){0,2}(?:must|need to|have to|should)\b|\bmake sure\b|\bensure (?:that|the|you)\b"
+    r"|\b(?:must|should|needs? to|has to|have to) (?:first )?(?:be|have|contain|match)\b"
+    r"|(?:^|[.!;:,(] *|\band |\bor )(?:try (?:to )?(?:run|us|set|add|remov|increas|reduc|delet)\w*"
+    r"|consider \w+ing|run [`'\"./\w-]+|set [\w`'\"$]+|use [`'\"\w-]+|add [`'\"\w]+|re-?run [`'\"\w]|restart with"
+    r"|(?:re)?install \w+|upgrade \w+|downgrade \w+|update (?:the|your|to)\b|download \w+|specify \w+|provide \w+"
+    r"|configure \w+|enable \w+|back ?up (?:the|your)\b|(?:increase|decrease|raise|reduce|lower) [\w`'\"]+"
+    r"|remove (?:the|this|it|your)\b|delete (?:the|this|it|your)\b|generate \w+|rename \w+|re-?create \w+|reset \w+"
+    r"|check (?:that|the|your|if|whether)\b|verify (?:that|the|your)\b|log ?in \w+|change (?:the|your)\b)"
+)
+_NO_ADVICE = re2.compile(
+    r"(?i)\b(?:report (?:this|the|it|a|bugs?)|file (?:a|an) |open an issue|wait|be patient|visit|subscribe|donat\w+"
+    r"|sponsor\w*|again later|ignore (?:this|the)|press |for (?:more|further) (?:information|details)|sudo|elevated"
+    r"|instructions at|messages? above|(?:in|to) (?:the )?future|(?:check|see) the docs)\b|https?://\S+$"
+    r"|\bup to date\b|^(?:raise|throw|at|File|return)\b \S+"
+)
+"""What helps nobody here: to ask somebody else, to wait, to become root."""
+_SENTENCE_END = re2.compile(r"[.!?;] +[A-Z(`'\"]")
+_GOES_ON = re2.compile(
+    r"(?i)(?:[:,]|\b(?:the|a|an|to|by|at|with|of|in|on|and|or|for|from|specify|set|run|using)['\"]?)$"
+)
+_CONTINUES = ("HINT:", "DETAIL:")
+
+
+def find_advice(lines: Sequence[LogLine], telling: str | None) -> str | None:
+    """Return what the program asks for in the line that tells of the failure, or soon after it; None where nothing.
+
+    Args:
+        lines: The log, oldest first.
+        telling: The text of that line; None for the last ones.
+    """
+    texts = [line.text for line in lines]
+    if telling is None:
+        return _find_from(texts, max(0, len(texts) - LINES_AFTER))
+    places = [index for index, text in enumerate(texts) if text.strip() == telling.strip()]
+    found = (_find_from(texts, place, telling=True) for place in dict.fromkeys((*places[-1:], *places[:1])))
+    return next((advice for advice in found if advice is not None), None)
+
+
+def _find_from(texts: Sequence[str], start: int, *, telling: bool = False) -> str | None:
+    """Return the first advice from a line on; after one that tells of the failure, as long as lines belong to it."""
+    for index in range(start, min(start + LINES_AFTER, len(texts))):
+        if not _belongs_to_failure(texts[index]) and not (telling and index == start):
+            if telling:
+                return None
+            continue
+        sentences = _sentences(_whole(texts, index))
+        advice = next((text for text in sentences if len(text) >= _FEWEST_CHARS and _asks(text)), None)
+        if advice is not None:
+            return message_in(advice)
+    return None
+
+
+def _belongs_to_failure(text: str) -> bool:
+    """Whether a line without a level of its own, an error's, or one that explains the error before it."""
+    level = level_of(text)
+    return level is Level.UNKNOWN or level >= Level.ERROR or any(word in text for word in _CONTINUES)
+
+
+def _whole(texts: Sequence[str], index: int) -> str:
+    """Return a line with the next ones where its sentence goes on there."""
+    whole = " ".join(texts[index][:_LINE_CHARS].split())
+    for text in texts[index + 1 : index + 1 + _JOINED_AT_MOST]:
+        if _GOES_ON.search(whole) is None:
+            break
+        whole = f"{whole} {message_in(text)}"
+    return whole
+
+
+def _sentences(text: str) -> Iterator[str]:
+    begin = 0
+    for match in _SENTENCE_END.finditer(text):
+        yield text[begin : match.start() + 1]
+        begin = match.end() - 1
+    yield text[begin:]
+
+
+def _asks(sentence: str) -> bool:
+    return _ASKS.search(sentence) is not None and _NO_ADVICE.search(sentence) is None
