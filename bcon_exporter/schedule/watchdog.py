@@ -5,6 +5,9 @@ kept by a thread of C. The stacks of all threads go to standard error, and whoev
 
 The time-out is on the monotonic clock, which goes on while a process is stopped or its cgroup frozen: a process that
 was paused (`docker pause`) for longer ends when it goes on, once; the next one begins with a whole time-out.
+
+The stacks are read without stopping the other threads. While these run, as after a pause, the reader may fall over one
+that changes: the process then ends by SIGSEGV instead of with code 1, without the rest of the stacks.
 """
 
 import faulthandler
