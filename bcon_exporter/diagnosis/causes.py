@@ -36,7 +36,8 @@ from bcon_exporter.diagnosis.quoted_messages import (
     ids_to_quote,
     message_in,
     message_of_event,
-    newest_line_for,
+    message_of_hit,
+    newest_hit_for,
     with_message,
     with_step_of_message,
 )
@@ -205,8 +206,9 @@ def find_causes(
     steps += [(max((sureness.get(cause_id, 0.0) for cause_id in by), default=0.0), text) for by, text in by_rules.steps]
     numbers = numbers_of(case.container, case.host, case.thresholds)
     quoted = by_rules.quoted | ids_to_quote(cause for hit in hits for cause in hit.signature.causes)
-    telling = newest_line_for(ranked, hits)
-    causes_shown = with_message(ranked, quoted, message_in(telling) if telling else _last_message(case, ranked))
+    telling = newest_hit_for(ranked, hits)
+    message = _last_message(case, ranked) if telling is None else message_of_hit(telling)
+    causes_shown = with_message(ranked, quoted, message)
     in_order = steps_in_order(steps)
     if causes_shown:
         in_order = with_step_of_message(in_order, causes_shown[0], lambda: _find_advice(case, ranked, hits))
@@ -216,11 +218,11 @@ def find_causes(
 def _find_advice(case: Case, causes: Sequence[LikelyCause], hits: Sequence[Hit]) -> str | None:
     """Return what the program asks for beside the line that shows the first cause, or else beside its first failure."""
     logs = case.container.logs
-    telling = newest_line_for(causes, hits)
+    telling = newest_hit_for(causes, hits)
     if logs is None or not case.use_logs or (telling is None and _is_of_probe(causes)):
         return None
     failed = next((event.text for event in case.events if event.failed), None)
-    return find_advice(logs.lines, telling or failed)
+    return find_advice(logs.lines, failed if telling is None else telling.line)
 
 
 def _last_message(case: Case, causes: Sequence[LikelyCause]) -> str | None:

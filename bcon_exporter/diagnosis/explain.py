@@ -24,7 +24,8 @@ from bcon_exporter.diagnosis.program_advice import find_advice
 from bcon_exporter.diagnosis.quoted_messages import (
     ids_to_quote,
     message_in,
-    newest_line_for,
+    message_of_hit,
+    newest_hit_for,
     with_message,
     with_step_of_message,
 )
@@ -266,8 +267,8 @@ def _causes(
 ) -> tuple[ExplainedCause, ...]:
     """Return the current causes first; a cause that both show counts as current."""
     quoted = ids_to_quote(cause for hit in hits for cause in hit.signature.causes)
-    telling = newest_line_for(ranked := rank(current), hits)
-    now = ranked if telling is None else with_message(ranked, quoted, message_in(telling))
+    telling = newest_hit_for(ranked := rank(current), hits)
+    now = ranked if telling is None else with_message(ranked, quoted, message_of_hit(telling))
     current_ids = {cause.id for cause in now}
     earlier_causes = [cause for cause in rank(causes_of_hits(over, known)) if cause.id not in current_ids]
     marked = [(cause, False) for cause in now] + [(cause, True) for cause in earlier_causes]

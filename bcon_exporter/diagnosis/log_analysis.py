@@ -15,9 +15,9 @@ from bcon_exporter.diagnosis.named_in_line import steps_of
 from bcon_exporter.diagnosis.program_advice import find_advice
 from bcon_exporter.diagnosis.quoted_messages import (
     ids_to_quote,
-    message_in,
     message_of_event,
-    newest_line_for,
+    message_of_hit,
+    newest_hit_for,
     with_message,
     with_step_of_message,
 )
@@ -73,11 +73,11 @@ def _explain(
         unknown = unknown.quoting(message_of_event(failed[0], lines))
         return (unknown,), with_step_of_message(steps, unknown, lambda: find_advice(lines, failed[0].text))
     quoted = ids_to_quote(cause for hit in hits for cause in hit.signature.causes)
-    telling = newest_line_for(ranked, hits)
+    telling = newest_hit_for(ranked, hits)
     if telling is None:
         return ranked, steps
-    causes = with_message(ranked, quoted, message_in(telling))
-    return causes, with_step_of_message(steps, causes[0], lambda: find_advice(lines, telling))
+    causes = with_message(ranked, quoted, message_of_hit(telling))
+    return causes, with_step_of_message(steps, causes[0], lambda: find_advice(lines, telling.line))
 
 
 def _steps(hits: Sequence[Hit]) -> list[tuple[float, SuggestionText]]:

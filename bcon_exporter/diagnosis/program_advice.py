@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import re2
 
 from bcon_exporter.diagnosis.log_levels import level_of
-from bcon_exporter.diagnosis.quoted_messages import message_in
+from bcon_exporter.diagnosis.quoted_messages import message_in, shorten, whole_message_in
 from bcon_exporter.model.container_facts import LogLine
 from bcon_exporter.model.signatures import Level
 
@@ -14,7 +14,7 @@ _LINE_CHARS = 1000
 _FEWEST_CHARS = 16
 _JOINED_AT_MOST = 2
 _ASKS = re2.compile(
-    r"(?i)\bplease\b|\byou (?:\w+ ){0,2}(?:must|need to|have to|should)\b|\bmake sure\b|\bensure (?:that|the|you)\b"
+    r"(?i)\bplease\b|\byou (?:\w+ ){0,2}\*?(?:must|need to|have to|should)\b|\bmake sure\b|\bensure (?:that|the|you)\b"
     r"|\b(?:must|should|needs? to|has to|have to) (?:first )?(?:be|have|contain|match)\b"
     r"|(?:^|[.!;:,(] *|\band |\bor )(?:try (?:to )?(?:run|us|set|add|remov|increas|reduc|delet)\w*"
     r"|consider \w+ing|run [`'\"./\w-]+|set [\w`'\"$]+|use [`'\"\w-]+|add [`'\"\w]+|re-?run [`'\"\w]|restart with"
@@ -62,7 +62,7 @@ def _find_from(texts: Sequence[str], start: int, *, telling: bool = False) -> st
         sentences = _sentences(_whole(texts, index))
         advice = next((text for text in sentences if len(text) >= _FEWEST_CHARS and _asks(text)), None)
         if advice is not None:
-            return message_in(advice)
+            return shorten(advice)
     return None
 
 
@@ -74,7 +74,7 @@ def _belongs_to_failure(text: str) -> bool:
 
 def _whole(texts: Sequence[str], index: int) -> str:
     """Return a line with the next ones where its sentence goes on there."""
-    whole = " ".join(texts[index][:_LINE_CHARS].split())
+    whole = " ".join(whole_message_in(texts[index][:_LINE_CHARS]).split())
     for text in texts[index + 1 : index + 1 + _JOINED_AT_MOST]:
         if _GOES_ON.search(whole) is None:
             break

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import lru_cache
+from typing import Any
 
 import re2
 
@@ -12,8 +14,11 @@ from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.model.container_facts import LogLine
 from bcon_exporter.model.findings import LikelyCause
 from bcon_exporter.model.signatures import CauseText, Quoting, SuggestionText
+from bcon_exporter.regexes import compile_pattern
 
 MAX_CHARS = 160
+_BEFORE_CHARS = 24
+"""What is shown before the words that are known, in a line too long to be quoted whole."""
 _HEAD = re2.compile(
     r"^(?:[\s\[(]*(?:"
     r"\d{2,4}[-/.]\d\d[-/.]\d{2,4}(?:[T ,]+\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?: ?(?:Z|[+-]\d\d:?\d\d|UTC|[AP]M))?"
@@ -24,9 +29,9 @@ _HEAD = re2.compile(
 )
 """Time, level, process: what stands before the message."""
 _KLOG = re2.compile(r"^[IWEF]\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] ")
-_FIELDS = re2.compile(r'\b(msg|message|err|error|reason)=("(?:[^"\\]|\\.)*"|[^\s"]+)')
+_FIELDS = re2.compile(r'\b(msg|message|err|error|reason|details?)=("(?:[^"\\]|\\.)*"|[^\s"]+)')
 _TEXTS = ("msg", "message", "event", "text", "log")
-_REASONS = ("err", "error", "reason", "exception")
+_REASONS = ("err", "error", "reason", "exception", "details", "detail")
 _EXCEPTION = re2.compile(
     r"^(?:panic: |fatal error: |thread '.*' panicked at |Uncaught |Unhandled |Caused by: )"
     r"|(?:^|[\s\[(])(?:[A-Za-z_][\w$]*(?:\.|::|\\))*[A-Z]\w*(?:Error|Exception|Failure|Panic|Fault)\b"
@@ -37,10 +42,31 @@ _INNERMOST_LAST = re2.compile(r'^\s*File ".*", line \d+')
 
 def message_in(line: str) -> str:
     """Return the message of a line without time, level and field names, on one line, shortened."""
-    text = line[:SHOWN_CHARS].strip()
-    structured = _in_json(text) or _in_fields(text)
-    message = " ".join((structured or _without_head(text)).split())
+    return shorten(whole_message_in(line[:SHOWN_CHARS]))
+
+
+def whole_message_in(line: str) -> str:
+    """Return the message of a line without time, level and field names."""
+    text = line.strip()
+    return _in_json(text) or _in_fields(text) or _without_head(text)
+
+
+def shorten(text: str) -> str:
+    """Return a text on one line, cut where it is too long to be quoted."""
+    message = " ".join(text.split())
     return message if len(message) <= MAX_CHARS else f"{message[: MAX_CHARS - 1].rstrip()}…"
+
+
+def message_of_hit(hit: Hit) -> str:
+    """Return the message of the line that shows a signature; of a long one the part that shows it."""
+    message = message_in(hit.line)
+    if not message.endswith("…"):
+        return message
+    matches = (_compile(pattern.regex).search(hit.line.encode()) for pattern in hit.signature.patterns)
+    starts = [len(hit.line.encode()[: match.start()].decode()) for match in matches if match is not None]
+    if not starts or min(starts) < MAX_CHARS // 2:
+        return message
+    return f"…{shorten(hit.line[hit.line.rfind(' ', 0, max(0, min(starts) - _BEFORE_CHARS)) + 1 :])}"
 
 
 def _without_head(text: str) -> str:
@@ -71,7 +97,8 @@ def _in_fields(text: str) -> str | None:
     if not fields or (not fields.keys() & {"msg", "message"} and "error=" not in text):
         return None
     return _joined(
-        fields.get("msg") or fields.get("message"), fields.get("err") or fields.get("error") or fields.get("reason")
+        fields.get("msg") or fields.get("message"),
+        next((fields[name] for name in _REASONS if fields.get(name)), None),
     )
 
 
@@ -103,11 +130,15 @@ def ids_to_quote(causes: Iterable[CauseText]) -> frozenset[str]:
     return frozenset(cause.id for cause in causes if cause.quotes is not Quoting.NO)
 
 
-def newest_line_for(causes: Sequence[LikelyCause], hits: Sequence[Hit]) -> str | None:
+@lru_cache(maxsize=64)
+def _compile(regex: str) -> Any:
+    return compile_pattern(regex)
+
+
+def newest_hit_for(causes: Sequence[LikelyCause], hits: Sequence[Hit]) -> Hit | None:
     """Return the newest line that shows the first of these causes; None where no line does."""
     first = causes[0].id if causes else None
-    lines = [hit.line for hit in hits if any(cause.id == first for cause in hit.signature.causes)]
-    return lines[-1] if lines else None
+    return next((hit for hit in reversed(hits) if any(cause.id == first for cause in hit.signature.causes)), None)
 
 
 def with_message(
