@@ -169,7 +169,7 @@ def _detail(symptom: Symptom, causes: Sequence[LikelyCause], suggestions: Sequen
     told = {
         "detail": " ".join(parts),
         "suggestion": " ".join(_tell(one) for one in suggestions[:_SUGGESTIONS_AT_MOST]),
-        "untrusted": list(dict.fromkeys(_evidence(symptom, causes))),
+        "untrusted": list(dict.fromkeys((*_evidence(symptom, causes), *_requests_of_program(suggestions)))),
     }
     return {name: item for name, item in told.items() if item}
 
@@ -177,6 +177,11 @@ def _detail(symptom: Symptom, causes: Sequence[LikelyCause], suggestions: Sequen
 def _tell(suggestion: Suggestion) -> str:
     check = f" Look with `{suggestion.check}`." if suggestion.check is not None else ""
     return f"{suggestion.action}{check}"
+
+
+def _requests_of_program(suggestions: Sequence[Suggestion]) -> Iterator[str]:
+    """Yield what programs themselves ask for, where a suggestion is to follow that."""
+    return (suggestion.says for suggestion in suggestions[:_SUGGESTIONS_AT_MOST] if suggestion.says is not None)
 
 
 def _evidence(symptom: Symptom, causes: Iterable[LikelyCause]) -> Iterator[str]:

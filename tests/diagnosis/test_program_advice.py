@@ -1,5 +1,6 @@
 """What a program itself asks for beside its failure becomes the first step, quoted and in its own field."""
 
+from bcon_exporter.agents.findings import project_container
 from bcon_exporter.diagnosis import analyze
 from bcon_exporter.diagnosis.program_advice import find_advice
 from bcon_exporter.model.log_reports import LogAnalysis
@@ -73,4 +74,7 @@ def test_of_an_ended_container_its_last_words_are_searched() -> None:
     report = diagnose(exited(1, seconds_ago=60, logs=words))
 
     assert report.suggestions[0].says == "Backup the database and run zork --upgrade"
+    finding = project_container(report, detail=True)[0]
+    assert "Backup the database and run zork --upgrade" in finding["untrusted"]
+    assert "zork" not in finding["suggestion"] + finding["detail"]
     assert "zork" not in report.summary + report.detailed_explanation
