@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from tests.long_forms import IS_NIGHTLY
 from tests.runs.tries import Result, run_tests
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ _ANY_PYTHON = ("--hypothesis-profile=unit", "--ignore=tests/architecture", "--ig
 _PROCESSES = ("cli/test_process.py", "outputs/mcp/test_stdio.py", "test_daemon.py", "test_reload.py")
 ON_NEWEST_PYTHON: dict[str, tuple[str, ...]] = (
     {"all without an engine": ("-m", "not docker and not alone and not slow", *_ANY_PYTHON)}
-    if os.environ.get("TEST_NIGHTLY") == "1"
+    if IS_NIGHTLY
     else {
         "unit tests": ("-m", "not docker and not alone and not slow and not integration", *_ANY_PYTHON),
         "processes": ("-m", "integration and not alone", *(f"tests/{name}" for name in _PROCESSES)),

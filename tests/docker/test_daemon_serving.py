@@ -14,6 +14,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.docker.daemon import Daemon
+from tests.long_forms import IS_NIGHTLY
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.docker
 
+SCRAPES = 10_000 if IS_NIGHTLY else 2_000
 SCANS = 'bcon_scans_total{scan="diagnose"}'
 QUICK = ("--scan.diagnose-interval", "1s", "--scan.drift-interval", "2s")
 
@@ -146,7 +148,7 @@ def test_beyond_loopback_reports_stay_on_the_second_listener(engine: TestEngine,
 
 @pytest.mark.promise("F11")
 def test_scrapes_during_scans_show_one_generation(engine: TestEngine, tmp_path: Path, figure: Figure) -> None:
-    """10,000 scrapes while containers come and go; every answer adds up."""
+    """Thousands of scrapes while containers come and go; every answer adds up."""
     names = [f"c{number}" for number in range(6)]
     for name in names[:3]:
         engine.docker("run", "-d", "--name", name, engine.image, "sleep", "1000")
@@ -161,7 +163,7 @@ def test_scrapes_during_scans_show_one_generation(engine: TestEngine, tmp_path: 
         )
         try:
             scans = daemon.sample(SCANS) or 0
-            totals = scrape_many(daemon.port, 10_000)
+            totals = scrape_many(daemon.port, SCRAPES)
             scans = (daemon.sample(SCANS) or 0) - scans
         finally:
             os.killpg(churn.pid, signal.SIGTERM)
@@ -181,7 +183,7 @@ def test_scrapes_during_scans_show_one_generation(engine: TestEngine, tmp_path: 
                 "the last of the churn to go",
             )
 
-    assert len(totals) == 10_000
+    assert len(totals) == SCRAPES
     figure(f"{len(totals)} scrapes during {scans:.0f} scans")
     assert scans >= 3
     assert len(set(totals)) > 1, "or no answer showed anything new"

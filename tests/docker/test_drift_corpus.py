@@ -22,6 +22,7 @@ from tests.drift_corpus.cases import Case, Change, choose_sample, read_cases
 from tests.drift_corpus.rewriting import REWRITINGS
 from tests.drift_corpus.stacks import Corpus, Stack
 from tests.drift_corpus.trials import Trial, contradictions, fits, found_in, judge_change, plan_of, try_change
+from tests.long_forms import IS_NIGHTLY
 from tests.table_rows import table
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.alone, pytest.mark.in_pairs]
 
 SOAK = os.environ.get("TEST_SOAK") == "1"
-ALL = SOAK or os.environ.get("TEST_NIGHTLY") == "1"
+ALL = SOAK or IS_NIGHTLY
 FLAGS = ("--default-address-pool=base=10.180.0.0/14,size=24", "--add-runtime=corpus=runc")
 """Room for a network a project and more, and another runtime."""
 MACHINE = {"gpu", "runtime"} | ({"cgroup1"} if Path("/sys/fs/cgroup/memory").is_dir() else set())

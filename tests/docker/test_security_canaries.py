@@ -41,6 +41,7 @@ from tests.docker.canaries import (
 )
 from tests.docker.conftest import TestEngine
 from tests.docker.daemon import Answer, Daemon
+from tests.long_forms import IS_NIGHTLY
 from tests.outputs.alertmanager.receiver import Receiver, receiving
 from tests.outputs.mcp.talking import DIAGNOSE_ALL
 from tests.outputs.messages.receivers import HttpReceiver
@@ -56,7 +57,6 @@ NAMES = ("everything", "terminal", "refused", "shapes", "steady", "built", "intr
 ENCODER = "encodes"
 DRAWN = ("table", "markdown", "agent")
 """The formats besides JSON that commands draw."""
-NIGHTLY = os.environ.get("TEST_NIGHTLY") == "1"
 LOGGED = {"tail": 10_000, "detail": True, "max_bytes": 2**20}
 """All that the container has logged that writes what it knows in every encoding."""
 LEAST_PLACES = 200
@@ -230,7 +230,7 @@ def commands(containers: list[str], files: list[Path], snapshot: Path) -> list[l
     for number, name in enumerate(containers):
         about = [["info", name], ["logs", name], ["diagnose", name], ["explain", name, "re:."]]
         for place, words in enumerate(about):
-            drawn = DRAWN if NIGHTLY else [DRAWN[(number + place) % len(DRAWN)]]
+            drawn = DRAWN if IS_NIGHTLY else [DRAWN[(number + place) % len(DRAWN)]]
             found += [[*words, "--format", form] for form in ("json", *drawn)]
     found += [["drift", str(file)] for file in files]
     forms = ("table", "json", "markdown", "junit", "github")

@@ -122,6 +122,17 @@ NIGHTLY: tuple[Stage, ...] = tuple(
             engine="chosen",
             environ=LONG,
         ),
+        Lane(
+            "counts",
+            "all 216 scenarios on an engine, 10,000 scrapes during scans, 500 clients that leave nothing behind",
+            tests=(
+                "tests/docker/test_diagnosis_scenarios.py",
+                "tests/docker/test_daemon_serving.py",
+                "tests/outputs/mcp/test_daemon.py",
+            ),
+            engine="chosen",
+            environ=LONG,
+        ),
         Lane("fuzz", "50,000 malformed requests, texts searched for what costs too much", make=("fuzz",)),
         Lane("soak", "1,000 containers, a log of 1 GB, two hours of churn and faults", make=("soak",)),
         Lane("mutants", "each guard, when it is broken, is missed by a test", make=("mutants",)),

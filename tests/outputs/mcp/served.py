@@ -19,13 +19,14 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.docker.daemon import Daemon
 from tests.golden.engine import RecordedEngine
 from tests.golden.recording import read_host
+from tests.long_forms import IS_NIGHTLY
 from tests.outputs.mcp.talking import Mode, talk, text_of
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CLIENTS, HANGING_UP = 500, 50
+CLIENTS, HANGING_UP = (500, 50) if IS_NIGHTLY else (150, 20)
 ADDRESSES = 200
 """From so many loopback addresses they come, since each may ask only so often."""
 
