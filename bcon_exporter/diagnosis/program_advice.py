@@ -27,7 +27,7 @@ _NO_ADVICE = re2.compile(
     r"(?i)\b(?:report (?:this|the|it|a|bugs?)|file (?:a|an) |open an issue|wait|be patient|visit|subscribe|donat\w+"
     r"|sponsor\w*|again later|ignore (?:this|the)|press |for (?:more|further) (?:information|details)|sudo|elevated"
     r"|instructions at|messages? above|(?:in|to) (?:the )?future|(?:check|see) the docs)\b|https?://\S+$"
-    r"|\bup to date\b|^(?:raise|throw|at|File|return)\b \S+"
+    r"|^(?:raise|throw|at|File|return)\b \S+"
 )
 """What helps nobody here: to ask somebody else, to wait, to become root."""
 _SENTENCE_END = re2.compile(r"[.!?;] +[A-Z(`'\"]")
