@@ -910,7 +910,7 @@ AGENTS = (
     _encodings("mask_pairs", always("_ESCAPED_HEAD.search(line) is None"), "test_a_secret_whose_name_is_written_with_escapes_is_masked"),
     _encodings("escapes._MOST_LEVELS", set_to("1"), "test_a_known_secret_is_hidden_in_each_encoding"),
     _odd_names("ContainedRow._draw", returns("caller()"), "test_what_raises_while_a_row_is_drawn_costs_that_row"),
-    _odd_names("views.to_rows", without("context.errors.contained"), "test_what_raises_in_one_row_of_a_page_costs_that_row"),
+    _odd_names("container_table.to_rows", without("context.errors.contained"), "test_what_raises_in_one_row_of_a_page_costs_that_row"),
     _odd_names("AnyName", set_to("ProjectName"), "test_each_link_of_a_page_leads_to_a_page"),
     _refused("ComposeReader._learn_unresolved", without("self._book.learn_files"), "test_no_format_shows_what_a_file_holds_that_compose_refuses"),
     _refused("parse_compose_file", without("_pairs_of_nodes"), "test_what_a_file_holds_is_known_from_its_text"),

@@ -1,4 +1,4 @@
-"""What the pages choose to show: lines around the event, rows that a filter takes, curves without invented points."""
+"""What the pages choose to show: lines around the event, curves without invented points."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import timedelta
 from bcon_exporter.memory import Spread, UsageSlot
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.outputs.pages.charts import draw_cpu, draw_memory
-from bcon_exporter.outputs.pages.views import RowFilter, pick_lines, to_row
+from bcon_exporter.outputs.pages.views import pick_lines
 from tests.factories import NOON, ago, container, logs
 from tests.outputs.scenes import diagnosis, symptom
 
@@ -34,16 +34,6 @@ def test_without_a_quote_the_newest_lines_are_shown() -> None:
 
     assert [one.line.text for one in pick_lines(facts, diagnosis(facts))] == LINES[-20:]
     assert pick_lines(container(logs=None), diagnosis(facts)) == ()
-
-
-def test_a_filter_takes_by_part_of_a_name_project_and_status() -> None:
-    row = to_row(diagnosis(container(name="Shop-Web-1"), project="shop"))
-
-    taken = [RowFilter(), RowFilter(text="web"), RowFilter(project="shop"), RowFilter("shop", "shop", "healthy")]
-    left_out = [RowFilter(text="db"), RowFilter(project="blog"), RowFilter(status="error")]
-    assert [one.takes(row) for one in taken] == [True] * 4
-    assert [one.takes(row) for one in left_out] == [False] * 3
-    assert not RowFilter.of({"q": "  ", "other": "x"})
 
 
 def test_a_curve_is_broken_where_nothing_is_known() -> None:

@@ -1,4 +1,5 @@
-// The page is whole without this. It keeps ages true, and tells that a newer scan is there; nothing moves by itself.
+// The page is whole without this. It keeps ages and numbers true, tells that a newer scan is there, and filters and
+// sorts without a new page; nothing moves by itself.
 "use strict";
 (() => {
   const body = document.body;
@@ -17,18 +18,95 @@
   // The server's clock is not the browser's: ages grow from what the server has said.
   const loaded = performance.now();
   const ages = new Map();
-  for (const time of document.querySelectorAll("time[data-ago]")) {
-    const [number, unit, minutes] = time.textContent.split(" ");
-    const size = { days: 86400, h: 3600, min: 60, s: 1 }[unit];
-    ages.set(time, number * size + (unit === "h" ? minutes * 60 : 0));
-  }
   const passed = () => (performance.now() - loaded) / 1000;
+  function takeAges(part) {
+    for (const time of part.querySelectorAll("time[data-ago]")) {
+      const [number, unit, minutes] = time.textContent.split(" ");
+      const size = { days: 86400, h: 3600, min: 60, s: 1 }[unit];
+      ages.set(time, number * size + (unit === "h" ? minutes * 60 : 0) - passed());
+    }
+  }
+  takeAges(document);
   setInterval(() => {
     for (const [time, age] of ages) {
       const text = showDuration(age + passed());
       if (time.textContent !== text) time.textContent = text;
     }
   }, 5000);
+
+  // The server filters, sorts and folds: a link or a form that only does that is asked for, and its parts are swapped in.
+  let turn = 0;
+  async function ask(url) {
+    const mine = ++turn;
+    const answer = await fetch(url);
+    if (!answer.ok) throw new Error(answer.status);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    return mine === turn ? page : null;
+  }
+  async function show(url, again) {
+    try {
+      const page = await ask(url);
+      if (!page) return;
+      for (const part of document.querySelectorAll(".part")) {
+        part.replaceChildren(...(page.getElementById(part.id)?.childNodes ?? []));
+        takeAges(part);
+      }
+      for (const hidden of document.querySelectorAll(".filter input[type=hidden]")) hidden.remove();
+      document.querySelector(".filter")?.append(...page.querySelectorAll(".filter input[type=hidden]"));
+      history.replaceState(null, "", url);
+      again?.();
+    } catch {
+      location.href = url;
+    }
+  }
+  function fold(link) {
+    const body = link.closest("tbody");
+    const opens = link.getAttribute("aria-expanded") === "false";
+    link.setAttribute("aria-expanded", opens);
+    const rows = [...body.rows].slice(1);
+    for (const row of rows) row.hidden = !opens;
+    if (opens && !rows.length) {
+      ask(link.href).then((page) => {
+        const fresh = [...(page?.querySelectorAll("tbody[data-project]") ?? [])];
+        body.append(...[...fresh.find((other) => other.dataset.project === body.dataset.project).rows].slice(1));
+      }).catch(() => { location.href = link.href; });
+    }
+  }
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (link.matches("[aria-expanded]")) {
+      event.preventDefault();
+      fold(link);
+    } else if (link.matches("[data-swap], .share a[href^='?']")) {
+      event.preventDefault();
+      const column = link.closest("th")?.className;
+      show(link.href, () => column && document.querySelector(`th.${column} a`)?.focus());
+    }
+  });
+  const form = document.querySelector(".filter:has(#count)");
+  const asked = () => `?${new URLSearchParams([...new FormData(form)].filter(([, value]) => value))}`;
+  let typing;
+  form?.addEventListener("input", (event) => {
+    clearTimeout(typing);
+    typing = setTimeout(() => show(asked()), event.target.type === "search" ? 250 : 0);
+  });
+  form?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    clearTimeout(typing);
+    show(asked());
+  });
+
+  // A newer scan: the numbers of the rows that are shown, each in its place.
+  async function renew() {
+    const rows = new Map([...document.querySelectorAll("tr[data-row]")].map((row) => [row.dataset.row, row]));
+    if (!rows.size || document.hidden) return;
+    const page = await ask(location.href).catch(() => null);
+    for (const fresh of page?.querySelectorAll("tr[data-row]") ?? []) {
+      const row = rows.get(fresh.dataset.row);
+      if (row) [2, 3, 4, 5].forEach((at) => row.cells[at].replaceWith(fresh.cells[2]));
+    }
+  }
 
   function mark(names) {
     const changed = new Set(names);
@@ -37,6 +115,7 @@
     }
   }
 
+  let scans = 0;  // that this page has heard of: the first is the one it shows
   function tell(now) {
     document.querySelector("link[rel=icon]").href = now.favicon;
     for (const sign of document.querySelectorAll(".sign, .hero")) {
@@ -53,6 +132,7 @@
     }
     for (const time of document.querySelectorAll("time[data-scan]")) ages.set(time, now.age - passed());
     mark(now.changed);
+    if (scans++) renew();
     news.hidden = now.state === body.dataset.state;
     if (news.hidden) return;
     const count = document.querySelectorAll(".changed").length;
