@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
 
-from tests.factories import compose, container, usage
+from bcon_exporter.model.container_facts import HealthStatus, Limits, Mount
+from tests.factories import ago, compose, container, exited, health, line, network, probe, usage
 from tests.outputs.http.asking import users
 from tests.pages.browser import open_browser
 from tests.pages.pictures import draw_pictures
 from tests.pages.stage import (
     HOMELAB,
+    HOSTILE,
+    Printing,
     crowd_host,
     dirty_host,
     healthy_host,
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.integration, pytest.mark.alone]
 
 PAGES = (
-    "/", "/?status=error", "/?sort=cpu&q=shop", "/?q=nothing+fits", "/c/shop-db-1", "/c/media-jellyfin-1", "/i/INCIDENT", "/p/cloud", "/p/bots", "/history",
+    "/", "/?status=error", "/?sort=cpu&q=shop", "/?q=nothing+fits", "/c/shop-db-1", "/c/shop-api-1?find=refused", "/c/media-jellyfin-1", "/i/INCIDENT", "/p/cloud", "/p/bots", "/history",
     "/alerts", "/c/nobody",
 )  # fmt: skip
 NARROW, WIDE = 320, 1440
@@ -138,7 +141,7 @@ def test_hostile_words_are_text_and_break_no_page(browser: Browser) -> None:
     incident = context.memory.memory.incidents.open[0].incident.id
     with serve(context) as served:
         tab = open_tab(browser, NARROW)
-        for path in ("/", "/c/shop-web-1", f"/c/{'n' * 120}", "/p/shop", f"/i/{quote(incident, safe='')}", "/history", "/alerts", "/?q=%3Cscript%3E", "/history?words=%3Cimg", "/c/%3Cscript%3Ealert(1)%3C%2Fscript%3E"):  # fmt: skip
+        for path in ("/", "/c/shop-web-1", "/c/shop-web-1?find=%3Cscript%3E", "/c/shop-web-1?lines=500&find=%27%22%3E", f"/c/{'n' * 120}", "/p/shop", f"/i/{quote(incident, safe='')}", "/history", "/alerts", "/?q=%3Cscript%3E", "/history?words=%3Cimg", "/c/%3Cscript%3Ealert(1)%3C%2Fscript%3E"):  # fmt: skip
             tab.page.goto(served.url + path)
             assert tab.page.evaluate("window.hacked") is None, path
             assert tab.page.locator("script:not([src]), img, [onerror], a[href^='javascript']").count() == 0, path
@@ -395,6 +398,110 @@ def test_another_site_cannot_mute(browser: Browser, dirty: Served) -> None:
             assert answer.value.status == 403, start
 
     assert dirty.context.memory.memory.quiets == ()
+
+
+def test_a_log_is_searched_and_its_newest_line_is_in_sight(browser: Browser, dirty: Served) -> None:
+    for script in (True, False):
+        tab = open_tab(browser, java_script_enabled=script)
+        tab.page.goto(f"{dirty.url}/c/shop-api-1")
+        newest = tab.page.locator("#lines .line").last
+        box, line = tab.page.locator("#lines .log").bounding_box(), newest.bounding_box()
+        assert box is not None
+        assert line is not None
+        assert box["y"] < line["y"] < box["y"] + box["height"], "in sight without a hand on it"
+        assert newest.get_attribute("class") == "line error"
+        assert texts(tab.page, "#lines mark") == ["ERROR: connect to db:5432 failed: Connection refused"] * 8
+        tab.page.fill("input[name=find]", "orders/1")
+        tab.page.click(".logbar button:has-text('Show')")
+        tab.page.wait_for_selector("mark.found")
+        assert texts(tab.page, "#lines mark") == ["orders/1"] * 11
+        tab.page.fill("input[name=find]", "")
+        tab.page.select_option("select[name=part]", "previous")
+        if not script:
+            tab.page.click(".logbar button:has-text('Show')")
+        tab.page.wait_for_selector("#lines .pill")
+        assert "has no log line from before its last start" in tab.page.inner_text("#lines")
+
+
+@pytest.mark.promise("S3")
+def test_a_log_is_watched_live_and_no_longer_than_somebody_looks(browser: Browser) -> None:
+    context = stage_context(HOMELAB)
+    host = Printing(context)
+    with serve(replace(context, host=host)) as served:
+        tab = open_tab(browser)
+        tab.page.clock.install()
+        tab.page.goto(f"{served.url}/c/media-jellyfin-1")
+        tab.page.click("[data-tail]")
+        tab.page.wait_for_selector("#lines .line.info")
+        host.lines.append(line(HOSTILE, at=ago(1)))
+        host.lines.append(line("ERROR: it broke", at=ago(1)))
+        tab.page.wait_for_selector("#lines .line.error")
+        assert [text.partition(" ")[2] for text in texts(tab.page, "#lines .line")] == [
+            "INFO: ready",
+            HOSTILE,
+            "ERROR: it broke",
+        ]
+        assert tab.page.evaluate("window.hacked") is None
+        tab.page.fill("input[name=find]", "BROKE")
+        assert tab.page.locator("#lines .line:visible").count() == 1
+
+        tab.page.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true })")
+        tab.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        tab.page.clock.fast_forward(599_000)
+        assert tab.page.get_attribute("[data-tail]", "aria-pressed") == "true"
+        tab.page.clock.fast_forward(2_000)
+        assert tab.page.get_attribute("[data-tail]", "aria-pressed") == "false"
+        assert "nobody has looked for 10 minutes" in tab.page.inner_text(".tail")
+        assert len(tab.page.locator("#lines .line").all()) == 3, "what was shown stays"
+    assert tab.said == []
+
+
+def test_what_can_be_copied_is_copied_as_it_stands(browser: Browser, dirty: Served) -> None:
+    tab = open_tab(browser, permissions=["clipboard-read", "clipboard-write"])
+    tab.page.goto(f"{dirty.url}/c/shop-api-1")
+    tab.page.click("section:has(#todo) .copy")
+    tab.page.wait_for_selector("[aria-label=Copied]")
+
+    assert tab.page.evaluate("navigator.clipboard.readText()") == "docker logs --tail 50 shop-db-1"
+
+
+def test_the_head_of_a_container_says_how_it_was_made_and_nothing_of_now_where_it_is_dead(browser: Browser) -> None:
+    full = container(
+        name="full",
+        image="registry.example/team/app:2.4",
+        image_id="sha256:" + "ab" * 32,
+        labels={
+            "org.opencontainers.image.version": "2.4.1",
+            "org.opencontainers.image.created": "2025-12-22T12:00:00Z",
+        },
+        ports={"80/tcp": "8080", "9/tcp": None},
+        networks=(network("front", aliases=("app",)),),
+        mounts=(Mount(type="bind", source="/srv/app", target="/data", read_only=True),),
+        limits=Limits(memory_bytes=2**28, cpus=1.5, pids=100),
+        restart_policy="always",
+        restart_count=3,
+        health=health(HealthStatus.UNHEALTHY, failing_streak=2, probes=(probe(exit_code=7, output="refused <b>"),)),
+    )
+    dead = exited(1, name="dead", health=full.health, last_usage=usage())
+    with serve(stage_context((full, dead))) as served:
+        tab = open_tab(browser)
+        tab.page.goto(f"{served.url}/c/full")
+        head = dict(zip(texts(tab.page, "dl.facts > dt"), texts(tab.page, "dl.facts > dd"), strict=True))
+        probed = tab.page.locator("dl.facts pre").text_content()
+        tab.page.goto(f"{served.url}/c/dead")
+        of_dead = tab.page.inner_text("main")
+
+    assert head["Image"] == "registry.example/team/app:2.4 abababababab by its labels version 2.4.1, made 10 days ago"
+    assert head["Ports"] == "8080→80/tcp, 9/tcp not published"
+    assert head["Networks"].startswith("front")
+    assert head["Mounts"] == "/data bind /srv/app, read-only"
+    assert head["Limits"] == "memory 256.0 MiB, 1.5 CPUs, 100 processes"
+    assert head["Restarts"] == "always, 3 by now"
+    assert head["Health check"].startswith("unhealthy, failed 2 times in a row")
+    assert "Last run: exit code 7" in head["Health check"]
+    assert probed == "refused <b>"
+    assert "Health check" not in of_dead
+    assert " now " not in of_dead.replace("failure now", "")
 
 
 def test_all_is_served_below_a_prefix(browser: Browser) -> None:

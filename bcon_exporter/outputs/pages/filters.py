@@ -64,6 +64,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "size": show_size,
     "tenths": _tenths,
     "exit_code": explain_exit,
+    "short_id": lambda image_id: image_id.removeprefix("sha256:")[:12],
     "segment": lambda name: quote(name, safe=""),
     "words": lambda code: str(code).replace("_", " "),
 }

@@ -128,7 +128,7 @@ def _read(context: Context, hang: str | None, wanted: PageRequest) -> Any:
     query = wanted.query or {}
     readers: dict[str, Callable[[], Any]] = {
         "overview": lambda: views.read_overview(context, hang, query),
-        "container": lambda: views.read_container(context, wanted.argument),
+        "container": lambda: views.read_container(context, wanted.argument, query),
         "incident": lambda: views.read_incident(context, wanted.argument),
         "project": lambda: views.read_project(context, wanted.argument),
         "history": lambda: views.read_history(context, query),

@@ -18,7 +18,7 @@ from bcon_exporter.incidents import HostSentence, HostSituation, describe_host, 
 from bcon_exporter.latest_scans import ScanStatus
 from bcon_exporter.memory import UsageSlot
 from bcon_exporter.model.alerts import Alert, AlertsReport
-from bcon_exporter.model.container_facts import ContainerFacts, EngineFacts, LogLine
+from bcon_exporter.model.container_facts import ContainerFacts, EngineFacts
 from bcon_exporter.model.disk import DiskItem, DiskReport
 from bcon_exporter.model.findings import STATUSES
 from bcon_exporter.model.incidents import Incident, IncidentLine
@@ -27,6 +27,7 @@ from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.lifecycle import ExitFacts, FailedRun
 from bcon_exporter.model.name_suggestions import did_you_mean, nearest_names
 from bcon_exporter.model.notes import ShownNote
+from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.quiet import QuietLine
 from bcon_exporter.model.reports import DRIFT_STATUS_RANK, DiagnoseAllReport, DiagnosisReport, DriftReport
 from bcon_exporter.model.tool_inputs import (
@@ -49,6 +50,7 @@ from bcon_exporter.outputs.pages.container_table import (
     to_row,
     to_rows,
 )
+from bcon_exporter.outputs.pages.log_panel import LogPanel, read_log_panel
 from bcon_exporter.tools import Context, find_tool
 from bcon_exporter.tools.disk import list_items, write_disk_report
 from bcon_exporter.tools.drift import find_report
@@ -67,8 +69,6 @@ from bcon_exporter.tools.registry import parse_input
 Stored = TypeVar("Stored")
 
 _DISK_ITEMS = 8
-_LINES_AROUND = 4
-_LINES_AT_MOST = 60
 _HISTORY_OF_ONE = timedelta(days=7)
 _CHANGE_KINDS = frozenset((JournalKind.IMAGE_CHANGE, JournalKind.CONFIG_CHANGE, JournalKind.DEPLOYMENT))
 
@@ -146,23 +146,21 @@ class ExporterState:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownLine:
-    """A log line. `marked`: the diagnosis quotes it; `skipped`: lines before it are left out."""
-
-    line: LogLine
-    marked: bool
-    skipped: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ContainerPage:
-    """All of one container. `unread`: why something that is stored is missing."""
+    """All of one container.
+
+    Attributes:
+        image_says: What the labels of its image claim of its version and age; may be empty.
+        unread: Why something that is stored is missing.
+    """
 
     report: DiagnosisReport
     row: ContainerRow
     facts: ContainerFacts
+    image_says: str
     incidents: tuple[Incident, ...]
-    lines: tuple[ShownLine, ...]
+    log: LogPanel
+    query: Mapping[str, str]
     ends: tuple[ExitFacts, ...]
     cpu: Chart | None
     memory: Chart | None
@@ -423,7 +421,7 @@ def _newest(records: Sequence[DeploymentRecord]) -> tuple[DeploymentRecord, ...]
     return tuple(newest.values())
 
 
-def read_container(context: Context, name: str) -> ContainerPage:
+def read_container(context: Context, name: str, query: Mapping[str, str]) -> ContainerPage:
     """Return all of one container, by name or short id.
 
     Raises:
@@ -442,8 +440,10 @@ def read_container(context: Context, name: str) -> ContainerPage:
         report=with_notes(context, report),
         row=to_row(report, facts),
         facts=facts,
+        image_says=_read_labels_of_image(facts, now),
         incidents=tuple(own),
-        lines=pick_lines(facts, report),
+        log=read_log_panel(context, facts, report, query),
+        query={name: query.get(name, "") for name in ("lines", "part", "find")},
         ends=tuple(reversed(facts.lifecycle.exits[-5:])) if facts.lifecycle is not None else (),
         cpu=draw_cpu(slots, now),
         memory=draw_memory(slots, now, usage.memory_limit_bytes if usage is not None else None),
@@ -455,6 +455,18 @@ def read_container(context: Context, name: str) -> ContainerPage:
         quiet=find_quiet_now(context).find(report.container_name, report.project, report.service),
         unread=store.problem,
     )
+
+
+def _read_labels_of_image(facts: ContainerFacts, now: datetime) -> str:
+    """Return version and age as the labels of the image claim them; an image made from another may carry that one's."""
+    version = facts.labels.get("org.opencontainers.image.version", "")
+    said = [f"version {version[:80]}"] if version else []
+    try:
+        made_at = datetime.fromisoformat(facts.labels.get("org.opencontainers.image.created", ""))
+        said.append(f"made {show_duration((now - made_at).total_seconds())} ago")
+    except (TypeError, ValueError):  # no label, no time, or one without a zone
+        pass
+    return f"by its labels {', '.join(said)}" if said else ""
 
 
 def _find_diagnosed(context: Context, name: str) -> tuple[DiagnosisReport, ContainerFacts]:
@@ -491,25 +503,6 @@ def _alerts_about(context: Context, container: str) -> tuple[Alert, ...]:
 def _nothing_yet(context: Context) -> BconError:
     error = context.scans.status("diagnose").error
     return error or DockerConnectionError("the first scan has not ended yet; try again in a few seconds", {})
-
-
-def pick_lines(facts: ContainerFacts, report: DiagnosisReport) -> tuple[ShownLine, ...]:
-    """Return the newest log lines that the diagnosis quotes, with those around them; else just the newest."""
-    lines = facts.logs.lines if facts.logs is not None else ()
-    quotes = [text for symptom in report.symptoms for text in symptom.evidence]
-    quotes += [text for cause in report.likely_causes for text in cause.evidence]
-    marked = {
-        index for index, line in enumerate(lines) if line.text.strip() and any(line.text in one for one in quotes)
-    }
-    if marked:
-        near = {at for index in marked for at in range(index - _LINES_AROUND, index + _LINES_AROUND + 1)}
-        chosen = sorted(near & set(range(len(lines))))[-_LINES_AT_MOST:]
-    else:
-        chosen = list(range(len(lines)))[-_LINES_AT_MOST // 3 :]
-    return tuple(
-        ShownLine(lines[index], index in marked, position > 0 and chosen[position - 1] != index - 1)
-        for position, index in enumerate(chosen)
-    )
 
 
 def read_project(context: Context, name: str) -> ProjectPage:

@@ -51,6 +51,7 @@
         part.replaceChildren(...(page.getElementById(part.id)?.childNodes ?? []));
         takeAges(part);
       }
+      addCopyButtons();
       for (const hidden of document.querySelectorAll(".filter input[type=hidden]")) hidden.remove();
       document.querySelector(".filter")?.append(...page.querySelectorAll(".filter input[type=hidden]"));
       history.replaceState(null, "", url);
@@ -84,18 +85,103 @@
       show(link.href, () => column && document.querySelector(`th.${column} a`)?.focus());
     }
   });
-  const form = document.querySelector(".filter:has(#count)");
+  const form = document.querySelector("main:has(.part) .filter");
   const asked = () => `?${new URLSearchParams([...new FormData(form)].filter(([, value]) => value))}`;
   let typing;
   form?.addEventListener("input", (event) => {
     clearTimeout(typing);
+    if (tail) return hideOthers();
     typing = setTimeout(() => show(asked()), event.target.type === "search" ? 250 : 0);
   });
   form?.addEventListener("submit", (event) => {
     event.preventDefault();
     clearTimeout(typing);
-    show(asked());
+    if (!tail) show(asked());
   });
+
+  // The log as it comes, until its button or the server ends it, or nobody has looked for ten minutes.
+  const UNSEEN_MS = 600000;
+  const LINES_KEPT = 2000;
+  const tailButton = document.querySelector("[data-tail]");
+  let tail = null;
+  let unseen;
+  function make(tag, className, text) {
+    const element = document.createElement(tag);
+    element.className = className;
+    element.textContent = text;
+    return element;
+  }
+  function hideOthers(from = 0) {
+    const words = form.elements.find.value.toLowerCase();
+    for (const line of [...document.querySelectorAll("#lines .line")].slice(from)) {
+      line.hidden = !line.textContent.toLowerCase().includes(words);
+    }
+  }
+  function endTail(words) {
+    tail?.close();
+    tail = null;
+    tailButton.setAttribute("aria-pressed", false);
+    tailButton.nextElementSibling.textContent = words;
+  }
+  function startTail() {
+    const box = make("div", "log", "");
+    const text = box.appendChild(document.createElement("pre"));
+    box.tabIndex = 0;
+    box.role = "region";
+    box.ariaLabel = "Log lines, the newest last";
+    document.getElementById("lines").replaceChildren(box);
+    addCopyButtons();
+    form.elements.part.value = "newest";
+    tailButton.setAttribute("aria-pressed", true);
+    tailButton.nextElementSibling.textContent = "New lines are shown as they come.";
+    tail = new EventSource(tailButton.dataset.tail);
+    tail.addEventListener("lines", (event) => {
+      const now = JSON.parse(event.data);
+      if (now.first) text.replaceChildren();
+      if (now.gap) text.append(make("span", "dim", "⋯ some lines came faster than they could be read\n"));
+      const before = text.children.length;
+      text.append(...now.lines.map(([at, level, words]) => {
+        const line = make("span", `line ${level}`, "");
+        line.append(make("span", "dim", at), ` ${words}\n`);
+        return line;
+      }));
+      if (form.elements.find.value) hideOthers(before);
+      for (let extra = text.children.length - LINES_KEPT; extra > 0; extra--) text.firstChild.remove();
+    });
+    tail.addEventListener("end", (event) => endTail(`${JSON.parse(event.data).message}.`));
+    tail.addEventListener("error", () => tail?.readyState === 2 && endTail("The log cannot be read as it comes now."));
+  }
+  if (tailButton) {
+    tailButton.parentElement.hidden = false;
+    tailButton.addEventListener("click", () => (tail ? endTail("") : startTail()));
+    document.addEventListener("visibilitychange", () => {
+      clearTimeout(unseen);
+      if (document.hidden) unseen = setTimeout(() => tail && endTail("Ended: nobody has looked for 10 minutes."), UNSEEN_MS);
+    });
+    addEventListener("pagehide", () => endTail(""));
+  }
+
+  // What can be copied has a button; where the browser gives no clipboard (plain http), the text is selected instead.
+  async function copy(button) {
+    const source = button.nextElementSibling;
+    try {
+      await navigator.clipboard.writeText(source.innerText);
+      button.ariaLabel = "Copied";
+      setTimeout(() => { button.ariaLabel = "Copy"; }, 2000);
+    } catch {
+      getSelection().selectAllChildren(source);
+    }
+  }
+  function addCopyButtons() {
+    for (const source of document.querySelectorAll(".log:not(.copy + *)")) {
+      const button = make("button", "copy", "");
+      button.type = "button";
+      button.ariaLabel = "Copy";
+      button.addEventListener("click", () => copy(button));
+      source.before(button);
+    }
+  }
+  addCopyButtons();
 
   // A newer scan: the numbers of the rows that are shown, each in its place.
   async function renew() {
@@ -137,7 +223,7 @@
     if (news.hidden) return;
     const count = document.querySelectorAll(".changed").length;
     news.querySelector("span").textContent = count ? `Something has changed: ${count} on this page.` : "Something has changed.";
-    if (document.hidden) location.reload();  // nobody reads it now
+    if (document.hidden && !tail) location.reload();  // nobody reads it now
   }
 
   document.addEventListener("keydown", (event) => {
