@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from bcon_exporter.model.reports import DriftReport
 
 ENGINE = EngineFacts(
-    name="attic", server_version="29.1.3", api_version="1.52", storage_driver="overlay2", memory_bytes=16 * 2**30
+    name="attic", server_version="20.10.24", api_version="1.41", storage_driver="overlay2", memory_bytes=16 * 2**30
 )
 NOW = NOON + timedelta(seconds=12)
 DAY = timedelta(days=1)

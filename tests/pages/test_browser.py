@@ -302,7 +302,9 @@ def test_a_row_takes_two_lines_on_a_phone(browser: Browser, dirty: Served) -> No
 
 def test_numbers_are_those_of_the_newest_scan(browser: Browser, dirty: Served) -> None:
     tab = open_tab(browser)
-    tab.page.goto(dirty.url)
+    tab.page.goto(f"{dirty.url}/?open=-")
+    tab.page.click("a[aria-expanded]:has-text('git')")
+    tab.page.wait_for_selector("tr[data-row=git-forgejo-1]")
     tab.page.evaluate("window.stays = true")
     wait_until(lambda: any(url.endswith("/live") for url in tab.asked), "the page to listen")
     tab.page.wait_for_timeout(200)

@@ -1,4 +1,7 @@
-"""What each page shows, read from the last reports, the incidents and the journal; the engine is not asked."""
+"""What each page shows, read from the last reports, the incidents and the journal.
+
+The engine is asked for nothing but a part of a log that a reader asks for.
+"""
 
 import hashlib
 from collections import Counter

@@ -35,18 +35,17 @@
   }, 5000);
 
   // The server filters, sorts and folds: a link or a form that only does that is asked for, and its parts are swapped in.
-  let turn = 0;
+  let turn = 0;  // of what the reader has asked for last: older answers are dropped
   async function ask(url) {
-    const mine = ++turn;
     const answer = await fetch(url);
     if (!answer.ok) throw new Error(answer.status);
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    return mine === turn ? page : null;
+    return new DOMParser().parseFromString(await answer.text(), "text/html");
   }
   async function show(url, again) {
+    const mine = ++turn;
     try {
       const page = await ask(url);
-      if (!page) return;
+      if (mine !== turn) return;
       for (const part of document.querySelectorAll(".part")) {
         part.replaceChildren(...(page.getElementById(part.id)?.childNodes ?? []));
         takeAges(part);
@@ -68,7 +67,7 @@
     for (const row of rows) row.hidden = !opens;
     if (opens && !rows.length) {
       ask(link.href).then((page) => {
-        const fresh = [...(page?.querySelectorAll("tbody[data-project]") ?? [])];
+        const fresh = [...page.querySelectorAll("tbody[data-project]")];
         body.append(...[...fresh.find((other) => other.dataset.project === body.dataset.project).rows].slice(1));
       }).catch(() => { location.href = link.href; });
     }
@@ -183,12 +182,18 @@
   }
   addCopyButtons();
 
-  // A newer scan: the numbers of the rows that are shown, each in its place.
+  // A newer scan: the numbers of the rows that are shown and what says "now", each in its place.
   async function renew() {
     const rows = new Map([...document.querySelectorAll("tr[data-row]")].map((row) => [row.dataset.row, row]));
-    if (!rows.size || document.hidden) return;
-    const page = await ask(location.href).catch(() => null);
-    for (const fresh of page?.querySelectorAll("tr[data-row]") ?? []) {
+    const parts = document.querySelectorAll(".renewed");
+    if (document.hidden || !(rows.size || parts.length)) return;
+    const url = new URL(location.href);
+    if (document.querySelector("[data-project] tr[data-row]")) url.searchParams.set("open", "*");
+    const mine = turn;
+    const page = await ask(url).catch(() => null);
+    if (!page || mine !== turn) return;
+    for (const part of parts) part.replaceChildren(...(page.getElementById(part.id)?.childNodes ?? []));
+    for (const fresh of page.querySelectorAll("tr[data-row]")) {
       const row = rows.get(fresh.dataset.row);
       if (row) [2, 3, 4, 5].forEach((at) => row.cells[at].replaceWith(fresh.cells[2]));
     }
