@@ -6,6 +6,7 @@ from bcon_exporter.diagnosis.explain import Surroundings, explain, find_last_wor
 from bcon_exporter.diagnosis.last_exit import is_well
 from bcon_exporter.diagnosis.log_analysis import analyze
 from bcon_exporter.diagnosis.log_cache import LogReader
+from bcon_exporter.diagnosis.log_levels import level_of
 from bcon_exporter.diagnosis.log_text import lines_of
 from bcon_exporter.diagnosis.match_signatures import recognise
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
@@ -24,6 +25,7 @@ __all__ = [
     "explain",
     "find_last_words",
     "is_well",
+    "level_of",
     "lines_of",
     "recognise",
     "status_of",

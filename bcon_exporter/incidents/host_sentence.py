@@ -10,7 +10,7 @@ from bcon_exporter.incidents.changes import find_telling_change
 from bcon_exporter.incidents.titles import list_names, say_failure, say_warning
 from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import DriftType, Severity
-from bcon_exporter.model.incidents import Incident
+from bcon_exporter.model.incidents import HOST_CODE, Incident
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.quantities import show_count, show_duration
 from bcon_exporter.model.quiet import QuietLine
@@ -19,6 +19,8 @@ from bcon_exporter.model.verify_report import DeploymentRecord, DeploymentVerdic
 
 TOLD_AT_MOST = 2
 """Failures, and warnings, that are told in words; the others are counted."""
+_BRIEF_CHARACTERS = 150
+"""Of the two worst failures, where the rest is told beside: more would take a second line on a wide screen."""
 _DEPLOYMENT_IS_NEWS = timedelta(days=1)
 _WORTH_SAYING = timedelta(minutes=2)
 _UP = frozenset((ContainerState.RUNNING, ContainerState.PAUSED, ContainerState.RESTARTING))
@@ -76,10 +78,15 @@ class HostSituation:
 
 @dataclass(frozen=True, slots=True)
 class HostSentence:
-    """The line: a few short sentences of ours, with names in them and nothing that a container printed."""
+    """The line: a few short sentences of ours, with names in them and nothing that a container printed.
+
+    Attributes:
+        brief: The same in two, for a face that tells the rest beside it: how many are well, and the two worst.
+    """
 
     tone: HostTone
     parts: tuple[str, ...]
+    brief: tuple[str, ...]
 
     @property
     def text(self) -> str:
@@ -92,36 +99,50 @@ def describe_host(host: HostSituation) -> HostSentence:
     report = host.report
     if report is None:
         why = _bare(host.not_current or "the first scan is under way")
-        return HostSentence(HostTone.UNKNOWN, (f"Nothing is known yet: {why}.",))
+        return _say_whole(HostTone.UNKNOWN, f"Nothing is known yet: {why}.")
     if host.not_current is not None:
         ago = show_duration((host.now - report.timestamp).total_seconds())
         past = f"{ago[0].upper()}{ago[1:]} ago {_count_well(report, 'was', 'were')}."
-        return HostSentence(HostTone.UNKNOWN, (f"How the host is now is not known: {_bare(host.not_current)}.", past))
+        return _say_whole(HostTone.UNKNOWN, f"How the host is now is not known: {_bare(host.not_current)}.", past)
     failures = [*_say_incidents(host, report), *_say_errors(host, report)]
     beside = [*_say_warnings(host, report), *_say_unchecked(report), *_say_deployments(host), *_say_drift(host)]
     tone = max((one.tone for one in (*failures, *beside)), key=tuple(HostTone).index, default=HostTone.GOOD)
-    told = _say_failures(failures)
+    told = _say_failures([one.text for one in failures])
+    brief = _say_failures([one.short for one in failures])
+    if sum(map(len, brief)) > _BRIEF_CHARACTERS:
+        brief = _say_failures([one.short for one in failures], at_most=1)
+    if beside and not failures:
+        brief = [beside[0].text, *_say_besides(beside[1:])]
     if failures and beside:
-        told.append(f"Besides: {', '.join(one.short for one in beside)}.")
+        told += _say_besides(beside)
     else:
         told += [one.text for one in beside]
     first = f"{_count_well(report, 'is', 'are')}." if told else _say_well(host, report)
-    return HostSentence(tone, (f"{first[0].upper()}{first[1:]}", *told, *_say_quiet(host)))
+    first = f"{first[0].upper()}{first[1:]}"
+    return HostSentence(tone, (first, *told, *_say_quiet(host)), (first, " ".join(brief)) if brief else (first,))
+
+
+def _say_whole(tone: HostTone, *parts: str) -> HostSentence:
+    return HostSentence(tone, parts, parts)
 
 
 class _Said(NamedTuple):
-    """One thing to say; `short` where failures matter more."""
+    """One thing to say; `short` where the rest is told beside it, or failures matter more."""
 
     tone: HostTone
     text: str
-    short: str = ""
+    short: str
 
 
-def _say_failures(failures: Sequence[_Said]) -> list[str]:
-    told = [one.text for one in failures[:TOLD_AT_MOST]]
-    if len(failures) > TOLD_AT_MOST:
+def _say_besides(beside: Sequence[_Said]) -> list[str]:
+    return [f"Besides: {', '.join(one.short for one in beside)}."] if beside else []
+
+
+def _say_failures(failures: Sequence[str], at_most: int = TOLD_AT_MOST) -> list[str]:
+    told = list(failures[:at_most])
+    if len(failures) > at_most:
         told[0] = f"{len(failures)} failures: {told[0]}"
-        told[-1] += f" And {len(failures) - TOLD_AT_MOST} more."
+        told[-1] += f" And {len(failures) - at_most} more."
     return told
 
 
@@ -157,9 +178,10 @@ def _say_incidents(host: HostSituation, report: DiagnoseAllReport) -> Iterator[_
     going_on = [one for one in worst_first if _goes_on(one, ill)]
     for incident in going_on:
         text = f"{_upper_the(incident.title)}.{_say_change(incident, host.to_local, host.now)}"
-        yield _Said(HostTone.BAD, text)
+        yield _Said(HostTone.BAD, text, f"{_upper_the(_name_root(incident))}.")
     if worst_first and not going_on:
-        yield _Said(HostTone.WARNING, f"Just over, if it stays so: {worst_first[0].title}.")
+        text = "Just over, if it stays so: {}."
+        yield _Said(HostTone.WARNING, text.format(worst_first[0].title), text.format(_name_root(worst_first[0])))
 
 
 def sort_incidents(incidents: Sequence[Incident]) -> list[Incident]:
@@ -172,6 +194,12 @@ def _goes_on(incident: Incident, ill: set[str]) -> bool:
     if incident.root.code in set(DriftType) or incident.root.container is None:
         return True
     return any(member.container in ill for member in incident.members)
+
+
+def _name_root(incident: Incident) -> str:
+    """Return its title without those who suffer from it."""
+    root = incident.root
+    return incident.title if root.code == HOST_CODE else say_failure(root.name, root.code, ())
 
 
 def _upper_the(title: str) -> str:
@@ -199,7 +227,8 @@ def _say_errors(host: HostSituation, report: DiagnoseAllReport) -> Iterator[_Sai
     """Tell the errors that no incident holds: where no daemon has watched, all of them."""
     for one in _find_left(host, report):
         if one.status != "warning" and one.root is None:
-            yield _Said(HostTone.BAD, f"{say_failure(one.container_name, _code(one), one.explains)}.")
+            short, whole = (say_failure(one.container_name, _code(one), who) for who in ((), one.explains))
+            yield _Said(HostTone.BAD, f"{whole}.", f"{short}.")
 
 
 def _say_warnings(host: HostSituation, report: DiagnoseAllReport) -> Iterator[_Said]:

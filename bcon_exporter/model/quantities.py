@@ -48,3 +48,8 @@ def show_size(size_bytes: float | None) -> str:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
         size /= _KIB
     return f"{size:.1f} TiB"
+
+
+def show_percent(ratio: float) -> str:
+    """Return "12 %", and "1.2 %" of what is small."""
+    return f"{100 * ratio:.0f} %" if ratio >= 0.1 or not ratio else f"{100 * ratio:.1f} %"  # noqa: PLR2004 -- a digit more

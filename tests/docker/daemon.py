@@ -134,6 +134,19 @@ class Daemon:
         finally:
             connection.close()
 
+    def first_event(self, path: str) -> str:
+        """Read a stream as far as its first event goes; an answer that is none is read whole."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=_ANSWER_SECONDS)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            text = b""
+            while not text.endswith(b"\n\n") and (line := answer.readline()):
+                text += line
+            return text.decode()
+        finally:
+            connection.close()
+
     def sample(self, series: str) -> float | None:
         """The value of one series of /metrics; None when it is not there."""
         for line in self.ask("/metrics").text.splitlines():

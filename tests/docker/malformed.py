@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 PATHS = (
     *("/", "/metrics", "/-/healthy", "/-/ready", "/openapi.json", "/api/v1/tools", "/api/v1/diagnosis", "/nothing"),
-    *("/c/web", "/i/x", "/p/shop", "/history?words=x", "/alerts", "/assets/page.js", "/live"),
+    *("/c/web", "/i/x", "/p/shop", "/history?words=x", "/alerts", "/assets/page.js", "/live", "/tail/web"),
     *("/api/v1/containers", "/api/v1/containers/web", "/api/v1/containers/web/logs?tail=5", "/api/v1/drift/shop"),
 )
 TOOLS = ("diagnose_all", "get_container_logs", "explain_error", "health_check", "detect_drift", "no_such_tool")

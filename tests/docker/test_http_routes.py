@@ -112,6 +112,8 @@ PAGES = {
     "/docs/{name}": "/docs/alerts",
     "/docs/runbooks/{alert}": "/docs/runbooks/BconWatchdog",
 }
+STREAMS = {"/tail/{container}": "/tail/shop-web-1"}
+"""They do not end: only their head is asked for here."""
 PLAIN = ("/", "/metrics", "/-/healthy", "/-/ready", "/openapi.json")
 WRONG = (
     ("GET", "/api/v1/containers/shop-wbe-1", "container_not_found", "shop-web-1"),
@@ -180,10 +182,11 @@ def test_every_address_of_the_openapi_document_answers_good_input(shop: Daemon) 
             failed[filled] = (answer.status, answer.text[:300])
 
     assert failed == {}
-    assert described == set(GOOD) | OF_AN_INCIDENT | DENIED | {("get", path) for path in (*PLAIN, *PAGES)}
+    assert described == set(GOOD) | OF_AN_INCIDENT | DENIED | {("get", path) for path in (*PLAIN, *PAGES, *STREAMS)}
     pages = {path: shop.ask(path) for path in PAGES.values()}
     assert {path: page.status for path, page in pages.items()} == dict.fromkeys(pages, 200)
     assert {path for path, page in pages.items() if not page.text.startswith("<!doctype html>")} == set()
+    assert [shop.ask(path, "HEAD").status for path in STREAMS.values()] == [200]
     assert {path: shop.ask(path).status for path in PLAIN} == dict.fromkeys(PLAIN, 200)
     assert {path: shop.ask(path, "HEAD").text for path in PLAIN} == dict.fromkeys(PLAIN, "")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import re
+import time
 from html import unescape
 from typing import TYPE_CHECKING
 
@@ -69,3 +71,48 @@ def next_change(stream: http.client.HTTPResponse) -> list[str]:
         assert line, "the stream has ended"
     changed: list[str] = json.loads(line.removeprefix(b"data: "))["changed"]
     return changed
+
+
+LOUD = (
+    "n=0; while :; do i=0; while [ $i -lt 100 ]; do echo INFO request $n took 12 ms; n=$((n+1)); i=$((i+1)); done; "
+    "usleep 90000; done"
+)
+SECONDS = float(os.environ.get("TAIL_SECONDS", "10"))
+CPU_RATIO_MAX = 0.2
+"""Of a core, on a machine that does other things beside; docs/performance.md has the figure of a quiet one."""
+
+
+def test_a_loud_log_is_watched_without_losing_a_line_and_for_little(engine: TestEngine, tmp_path: Path) -> None:
+    engine.docker("run", "-d", "--name", "loud", engine.image, "sh", "-c", LOUD)
+    with Daemon(tmp_path, engine.host, "--scan.diagnose-interval", "5s") as daemon:
+        daemon.wait_until_ready()
+        connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=30)
+        connection.request("GET", "/tail/loud")
+        stream = connection.getresponse()
+        next_lines(stream)
+        spent, began = daemon.sample("process_cpu_seconds_total"), time.monotonic()
+        shown: list[str] = []
+        while time.monotonic() - began < SECONDS:
+            shown += next_lines(stream)
+        took, cpu = time.monotonic() - began, daemon.sample("process_cpu_seconds_total")
+        stream.close()
+        connection.close()
+        numbers = [int(line.split()[2]) for line in shown]
+        missed = daemon.sample('bcon_scans_missed_total{scan="diagnose"}')
+
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers))), "each line once and in order"
+    assert missed == 0
+    assert cpu is not None
+    assert spent is not None
+    assert (cpu - spent) / took < CPU_RATIO_MAX, (
+        f"{len(numbers) / took:.0f} lines/s: {(cpu - spent) / took:.3f} of a core"
+    )
+
+
+def next_lines(stream: http.client.HTTPResponse) -> list[str]:
+    """The texts of the next event of a tail."""
+    while not (line := stream.readline()).startswith(b"data: "):
+        assert line, "the stream has ended"
+    told = json.loads(line.removeprefix(b"data: "))
+    assert not told["gap"]
+    return [text for _, _, text in told["lines"]]

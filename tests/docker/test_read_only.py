@@ -81,6 +81,9 @@ ROUTES = (
     "/api/v1/cost", "/api/v1/digest", "/api/v1/disk", "/api/v1/alerts", "/api/v1/memory",
     "/api/v1/status",
 )  # fmt: skip
+STREAMS = ("/tail/talks",)
+"""They do not end: what they tell first is read."""
+PARTS_OF_LOGS = ("/c/talks?lines=2000", "/c/talks?find=refused", "/c/talks?part=previous", "/c/talks?part=crash")
 ARGUMENTS: dict[str, list[str]] = {
     "diagnose": [], "list": [], "info": ["talks"], "stats": ["talks"], "logs": ["talks"],
     "explain": ["talks", "refused"], "drift": ["FILE"], "untracked": [], "check-config": [], "health": [],
@@ -175,6 +178,10 @@ def call_every_tool_and_route(daemon: Daemon, file: Path) -> None:
     for route in ROUTES:
         answer = daemon.ask(route.replace("INCIDENT", incident))
         assert answer.status == 200, f"{route}: {answer.text}"
+    for part in PARTS_OF_LOGS:
+        assert daemon.ask(part).status == 200, part
+    for stream in STREAMS:
+        assert daemon.first_event(stream).startswith("event: lines"), stream
 
 
 def run_every_command(host: str, file: Path) -> None:
@@ -229,7 +236,7 @@ def test_every_address_of_the_api_document_is_asked_here() -> None:
     paths = ask(site_of(), "GET", "/openapi.json").json()["paths"]
     readable = {path.format(**UNDER_TEST) for path, methods in paths.items() if "get" in methods}
     callable_ = {path for path, methods in paths.items() if set(methods) - {"get"}}
-    assert readable == set(ROUTES)
+    assert readable == {*ROUTES, *STREAMS}
     assert callable_ == {f"/api/v1/tools/{tool}" for tool in PAYLOADS} | set(TELLING)
 
 

@@ -187,7 +187,15 @@ def ask_daemon(daemon: Daemon, shown: Shown, canaries: Canaries, containers: lis
     for path in PAGES:
         shown.add(f"GET {path}", daemon.ask(path).text)
     for one in containers:
-        shown.add(f"GET page of {one}", daemon.ask(f"/c/{one}").text)
+        for query in (
+            "",
+            "?lines=2000",
+            "?lines=2000&part=previous",
+            "?lines=2000&part=crash",
+            "?find=re:.&lines=2000",
+        ):
+            shown.add(f"GET page of {one}{query}", daemon.ask(f"/c/{one}{query}").text)
+        shown.add(f"GET tail of {one}", daemon.first_event(f"/tail/{one}"))
         for tail in ("", "/stats", "/logs", "/diagnosis"):
             shown.add(f"GET container {one}{tail}", daemon.ask(f"/api/v1/containers/{one}{tail}").text)
     for incident in json.loads(daemon.ask("/api/v1/incidents").text)["result"]["incidents"]:

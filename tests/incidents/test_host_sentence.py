@@ -219,3 +219,30 @@ def test_a_change_of_another_year_carries_its_date() -> None:
     before = DB.model_copy(update={"changes": (change(JournalKind.PAUSE, 13 * 3600, "db"),)})
 
     assert describe_host(host_of(*DB_REPORTS, incidents=(before,))).text.endswith("db was paused, 2025-12-31 22:55.")
+
+
+def test_in_brief_it_names_the_two_worst_and_leaves_the_rest_to_what_stands_beside_it() -> None:
+    others = [incident(name, "unhealthy", f"{name} is unhealthy") for name in ("web", "job")]
+    reports = [*DB_REPORTS, *(diagnosis(container(name=name), status="error") for name in ("web", "job"))]
+    brief = describe_host(host_of(*reports, incidents=(DB, *others))).brief
+    calm = describe_host(host_of(*well(4)))
+
+    assert brief[1] == "3 failures: db ran out of memory. job is unhealthy. And 1 more."
+    assert calm.brief == calm.parts == ("All 4 are well.",)
+
+
+def test_in_brief_long_names_leave_place_for_one_failure() -> None:
+    long = [incident(letter * 120, "unhealthy", "so") for letter in "ab"]
+    reports = [diagnosis(container(name=one.root.name), status="error") for one in long]
+
+    assert describe_host(host_of(*reports, incidents=tuple(long))).brief[1] == (
+        f"2 failures: {'a' * 120} is unhealthy. And 1 more."
+    )
+
+
+def test_in_brief_warnings_are_told_where_nothing_has_failed() -> None:
+    warned = ill("db", SymptomType.HIGH_CPU, "warning")
+    blind = diagnosis(container(name="web"), checked=False)
+    brief = describe_host(host_of(warned, blind)).brief
+
+    assert brief == ("0 of 2 are well.", "A warning: db uses much of its CPU. Besides: 1 not checked.")

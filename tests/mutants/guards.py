@@ -295,6 +295,8 @@ _limits = _Tests("outputs/http/test_rate_limits.py")
 _api = _Tests("outputs/http/test_api.py")
 _pages = _Tests("outputs/http/test_pages.py")
 _live = _Tests("pages/test_live.py")
+_log_panel = _Tests("pages/test_log_panel.py")
+_log_tail = _Tests("tools/test_log_tail.py")
 _web_config = _Tests("outputs/http/test_web_config.py")
 _tls_reload = _Tests("outputs/http/test_tls_reload.py")
 _threads = _Tests("outputs/http/test_tool_calls.py")
@@ -324,7 +326,13 @@ HTTP = (
     _gate("Pages._render", never("scope['bcon.bare']"), "test_reports_do_not_stand_on_the_bare_page"),
     _gate("ListenerPolicy.strip_prefix", never("self.route_prefix"), "test_below_a_prefix_all_is_served_and_beside_it_nothing"),
     _live("LiveStreams._tell", with_text("still_admitted()", "True"), "test_a_stream_ends_when_the_users_are_reloaded"),
-    _live("LiveStreams._tell", with_text("(not self._is_closed)", "True"), "test_a_stream_ends_when_the_daemon_stops"),
+    _live("LiveStreams._tell", with_text("(not self.is_closed)", "True"), "test_a_stream_ends_when_the_daemon_stops"),
+    _live("LogTails._follow", with_text("self._live.is_closed", "False"), "test_a_tail_ends_with_its_user_and_with_the_daemon"),
+    _live("LogTails._follow", with_text("(not still_admitted())", "False"), "test_a_tail_ends_with_its_user_and_with_the_daemon"),
+    _live("Gate._answer_limited", with_text("scope['path'].startswith(TAIL_PATH)", "False"), "test_tails_count_among_the_streams_of_a_client"),
+    _log_tail("LogTail.read", never("seen[at] > 0"), "test_each_line_is_shown_once_and_those_of_one_moment_too"),
+    _log_tail("LogTail._remember", with_text("_LINES_BEFORE", "1"), "test_a_reading_begins_before_the_newest_line_so_that_a_secret_has_its_prompt_before_it"),
+    _log_panel("log_panel._newest_that_fit", never("left < 0"), "test_a_page_stays_small_whatever_is_printed"),
     _live("LiveStreams.__call__", never("place is not None"), "test_where_connections_run_out_a_stream_makes_room"),
     _live("serve_all", with_text("connections is None", "not connections"), "test_where_connections_run_out_a_stream_makes_room"),
     _live("STREAM_PATH", set_to("'/'"), "test_a_client_has_so_many_streams_and_requests_go_on"),
@@ -910,7 +918,7 @@ AGENTS = (
     _encodings("mask_pairs", always("_ESCAPED_HEAD.search(line) is None"), "test_a_secret_whose_name_is_written_with_escapes_is_masked"),
     _encodings("escapes._MOST_LEVELS", set_to("1"), "test_a_known_secret_is_hidden_in_each_encoding"),
     _odd_names("ContainedRow._draw", returns("caller()"), "test_what_raises_while_a_row_is_drawn_costs_that_row"),
-    _odd_names("views.to_rows", without("context.errors.contained"), "test_what_raises_in_one_row_of_a_page_costs_that_row"),
+    _odd_names("container_table.to_rows", without("context.errors.contained"), "test_what_raises_in_one_row_of_a_page_costs_that_row"),
     _odd_names("AnyName", set_to("ProjectName"), "test_each_link_of_a_page_leads_to_a_page"),
     _refused("ComposeReader._learn_unresolved", without("self._book.learn_files"), "test_no_format_shows_what_a_file_holds_that_compose_refuses"),
     _refused("parse_compose_file", without("_pairs_of_nodes"), "test_what_a_file_holds_is_known_from_its_text"),

@@ -16,7 +16,7 @@ from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.latest_scans import AlertRound, DiagnoseScan
 from bcon_exporter.memory import journal_deployment
 from bcon_exporter.model.alerts import Alert, AlertsReport
-from bcon_exporter.model.container_facts import ContainerState, EngineFacts, HealthStatus, Limits
+from bcon_exporter.model.container_facts import ContainerState, EngineFacts, HealthStatus, Limits, LogFacts
 from bcon_exporter.model.disk import DiskSpace, LogFile, LogReading, StoredData, StoredImage, StoredLayer, StoredVolume
 from bcon_exporter.model.findings import DriftType, Severity
 from bcon_exporter.model.journal import JournalEntry
@@ -28,6 +28,7 @@ from bcon_exporter.outputs.http import Connections, Listener, ListenerPolicy, Si
 from bcon_exporter.schedule.diagnose_job import find_present, set_first_seen
 from bcon_exporter.schedule.incident_watch import watch_incidents
 from bcon_exporter.tools import Context
+from bcon_exporter.tools.replay import SnapshotHost
 from tests.factories import (
     NOON,
     ago,
@@ -52,11 +53,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
+    from bcon_exporter.errors import DockerConnectionError
     from bcon_exporter.model.container_facts import ContainerFacts
     from bcon_exporter.model.reports import DriftReport
 
 ENGINE = EngineFacts(
-    name="attic", server_version="29.1.3", api_version="1.52", storage_driver="overlay2", memory_bytes=16 * 2**30
+    name="attic", server_version="20.10.24", api_version="1.41", storage_driver="overlay2", memory_bytes=16 * 2**30
 )
 NOW = NOON + timedelta(seconds=12)
 DAY = timedelta(days=1)
@@ -482,3 +484,18 @@ def crowd_host(count: int) -> Context:
         containers.append(container(name=f"{project}-{service}-1", compose=compose(service, project), **facts))
     drift = tuple(drift_report(f"project-{number:02}") for number in range(count // 10))
     return stage_context(containers, drift=drift, disk=fill_disk(containers))
+
+
+class Printing(SnapshotHost):
+    """A host whose containers print on."""
+
+    def __init__(self, context: Context) -> None:
+        assert context.scans.diagnosis is not None
+        super().__init__(context.scans.diagnosis.snapshot)
+        self.lines = [line("INFO: ready", at=ago(9))]
+        self.error: DockerConnectionError | None = None
+
+    def read_logs(self, container_id: str, *, tail: int, since: datetime | None, until: datetime | None) -> LogFacts:  # noqa: ARG002
+        if self.error is not None:
+            raise self.error
+        return LogFacts(lines=tuple(self.lines))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
 
-from tests.factories import compose, container
+from bcon_exporter.model.container_facts import HealthStatus, Limits, Mount
+from tests.factories import ago, compose, container, exited, health, line, network, probe, usage
 from tests.outputs.http.asking import users
 from tests.pages.browser import open_browser
 from tests.pages.pictures import draw_pictures
 from tests.pages.stage import (
     HOMELAB,
+    HOSTILE,
+    Printing,
     crowd_host,
     dirty_host,
     healthy_host,
@@ -38,10 +42,12 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.integration, pytest.mark.alone]
 
 PAGES = (
-    "/", "/?status=error", "/c/shop-db-1", "/c/media-jellyfin-1", "/i/INCIDENT", "/p/cloud", "/p/bots", "/history",
+    "/", "/?status=error", "/?sort=cpu&q=shop", "/?q=nothing+fits", "/c/shop-db-1", "/c/shop-api-1?find=refused", "/c/media-jellyfin-1", "/i/INCIDENT", "/p/cloud", "/p/bots", "/history",
     "/alerts", "/c/nobody",
 )  # fmt: skip
 NARROW, WIDE = 320, 1440
+SCREEN = 900
+PAGE_LENGTH_MAX = 4500
 PAGE_BYTES_MAX = 300_000
 INTERACTIVE_SECONDS_MAX = 1.0
 
@@ -76,7 +82,7 @@ def ailing() -> Iterator[Served]:
 
 def open_tab(browser: Browser, width: int = WIDE, **options: Any) -> Tab:
     """A tab of a profile of its own."""
-    tab = Tab(browser.new_page(viewport={"width": width, "height": 900}, **options))
+    tab = Tab(browser.new_page(viewport={"width": width, "height": SCREEN}, **options))
     tab.page.on("console", lambda message: tab.said.append(message.text))
     tab.page.on("pageerror", lambda error: tab.said.append(str(error)))
     tab.page.on("dialog", lambda dialog: tab.said.append(dialog.message))
@@ -88,6 +94,11 @@ def pages_of(served: Served) -> tuple[str, ...]:
     """The addresses of all kinds of pages."""
     incident = served.context.memory.memory.incidents.open[0].incident.id
     return tuple(path.replace("INCIDENT", incident) for path in PAGES)
+
+
+def rows_of(page: Page) -> list[str]:
+    """The names in the table of containers, from above."""
+    return [name.partition(" ")[0] for name in texts(page, ".containers tr[data-row]:not([hidden]) > th")]
 
 
 def texts(page: Page, selector: str) -> list[str]:
@@ -130,7 +141,7 @@ def test_hostile_words_are_text_and_break_no_page(browser: Browser) -> None:
     incident = context.memory.memory.incidents.open[0].incident.id
     with serve(context) as served:
         tab = open_tab(browser, NARROW)
-        for path in ("/", "/c/shop-web-1", f"/c/{'n' * 120}", "/p/shop", f"/i/{quote(incident, safe='')}", "/history", "/alerts", "/?q=%3Cscript%3E", "/history?words=%3Cimg", "/c/%3Cscript%3Ealert(1)%3C%2Fscript%3E"):  # fmt: skip
+        for path in ("/", "/c/shop-web-1", "/c/shop-web-1?find=%3Cscript%3E", "/c/shop-web-1?lines=500&find=%27%22%3E", f"/c/{'n' * 120}", "/p/shop", f"/i/{quote(incident, safe='')}", "/history", "/alerts", "/?q=%3Cscript%3E", "/history?words=%3Cimg", "/c/%3Cscript%3Ealert(1)%3C%2Fscript%3E"):  # fmt: skip
             tab.page.goto(served.url + path)
             assert tab.page.evaluate("window.hacked") is None, path
             assert tab.page.locator("script:not([src]), img, [onerror], a[href^='javascript']").count() == 0, path
@@ -167,8 +178,14 @@ def test_the_pages_are_whole_without_script(browser: Browser, dirty: Served) -> 
     without.page.fill("input[name=q]", "db")
     without.page.click("form.filter button")
 
-    assert texts(without.page, ".row .who > a") == ["shop-db-1"]
-    assert without.page.locator(".chips a").count() == 0
+    assert rows_of(without.page) == ["shop-db-1", "shop-api-1"], "what they print is looked into: api names db"
+    without.page.click("thead a:has-text('Name')")
+    assert rows_of(without.page) == ["shop-api-1", "shop-db-1"]
+    without.page.click("#count a")
+    without.page.click("a[aria-expanded]:has-text('cloud')")
+    assert "cloud-redis-1" not in rows_of(without.page)
+    without.page.click("text=Unfold all")
+    assert len(rows_of(without.page)) == 41
 
 
 def test_keys_lead_through_the_page_and_show_where_they_are(browser: Browser, dirty: Served) -> None:
@@ -187,7 +204,7 @@ def test_a_page_of_500_containers_is_small_and_quick(browser: Browser, figure: F
         tab = open_tab(browser)
         tab.page.goto(served.url)  # loads the templates
         sizes = {}
-        for path in ("/", "/?status=healthy", "/c/project-00-service-3-1"):
+        for path in ("/", "/?open=*", "/?status=healthy", "/?sort=name", "/c/project-00-service-3-1"):
             answer = tab.page.goto(served.url + path)
             assert answer is not None
             sizes[path] = len(answer.body())
@@ -195,14 +212,121 @@ def test_a_page_of_500_containers_is_small_and_quick(browser: Browser, figure: F
             assert seconds < INTERACTIVE_SECONDS_MAX, path
             if path == "/":
                 figure(f"500 containers: {sizes[path] / 1000:.0f} kB, interactive after {1000 * seconds:.0f} ms")
+        tab.page.goto(served.url)
+        started = time.monotonic()
+        tab.page.click("thead a:has-text('Name')")
+        tab.page.wait_for_selector("[aria-sort=ascending]")
+        seconds = time.monotonic() - started
+        assert len(rows_of(tab.page)) == 500
+        assert seconds < INTERACTIVE_SECONDS_MAX
     assert max(sizes.values()) <= PAGE_BYTES_MAX, sizes
+
+
+@pytest.mark.parametrize("count", [41, 107])
+def test_the_first_screen_has_the_sentence_the_failures_and_the_table(browser: Browser, count: int) -> None:
+    with serve(dirty_host() if count == 41 else crowd_host(107)) as served:
+        tab = open_tab(browser, 1280)
+        tab.page.goto(served.url)
+        boxes = {
+            name: tab.page.locator(name).first.bounding_box() for name in ("#sentence", ".containers thead", "html")
+        }
+        heights = [box["height"] for one in tab.page.locator(".failures summary").all() if (box := one.bounding_box())]
+        lines = [line.strip() for line in tab.page.inner_text("main").splitlines()]
+
+    assert boxes["#sentence"]["height"] < 65, "two lines"  # type: ignore[index]
+    assert max(heights) < 40, "a line each"
+    assert boxes[".containers thead"]["y"] + 100 < SCREEN, "with the first rows below"  # type: ignore[index]
+    assert boxes["html"]["height"] <= PAGE_LENGTH_MAX  # type: ignore[index]
+    assert [line for line in set(lines) if len(line) > 25 and lines.count(line) > 1] == []
+
+
+def test_a_filter_filters_all_and_says_how_much_it_has_found(browser: Browser, dirty: Served) -> None:
+    tab = open_tab(browser)
+    tab.page.goto(dirty.url)
+    tab.page.fill("input[name=q]", "api_token")
+    tab.page.wait_for_selector("#count a")
+    assert tab.page.inner_text("#count").startswith("1 of 41 containers, 1 of 3 failures, 4 other things.")
+    assert rows_of(tab.page) == ["bots-importer-1"]
+    assert texts(tab.page, "section:has(#deployments) .who a") == ["bots"]
+    assert tab.page.url.endswith("?q=api_token"), "it can be sent to somebody"
+    tab.page.fill("input[name=q]", "no such words")
+    tab.page.wait_for_selector(".empty")
+    assert texts(tab.page, "#results > *") == ["Nothing here fits “no such words”. Show all"]
+
+    tab.page.click("#count a")
+    tab.page.wait_for_selector("#self")
+    tab.page.select_option("select[name=project]", "cloud")
+    tab.page.wait_for_selector("#count a")
+    names = set(texts(tab.page, "#results a[href*='/c/']"))
+    projects = set(texts(tab.page, "#results a[href*='/p/']"))
+    assert {name.partition("-")[0] for name in names} == {"cloud"}
+    assert projects == {"cloud"}
+    tab.page.click(".share a:has-text('healthy')")
+    tab.page.wait_for_selector(".share a[aria-current]")
+    assert tab.page.inner_text("#count").startswith("5 of 41 containers, 0 of 3 failures")
+    assert tab.said == []
+
+
+def test_the_table_is_sorted_and_folded_by_keys(browser: Browser, dirty: Served) -> None:
+    tab = open_tab(browser)
+    tab.page.goto(dirty.url)
+    assert tab.page.get_attribute("th.status", "aria-sort") == "descending"
+    tab.page.focus("th.memory a")
+    tab.page.keyboard.press("Enter")
+    tab.page.wait_for_selector("th.memory[aria-sort=descending]")
+    assert rows_of(tab.page)[0] == "search-opensearch-1"
+    assert tab.page.evaluate("document.activeElement.closest('th').className") == "memory"
+    tab.page.keyboard.press("Enter")
+    tab.page.wait_for_selector("th.memory[aria-sort=ascending]")
+    assert rows_of(tab.page)[-2:] == ["bots-importer-1", "shop-db-1"], "what is not known stands last all the same"
+
+    tab.page.goto(f"{dirty.url}/?open=-")
+    assert "media-jellyfin-1" not in rows_of(tab.page)
+    tab.page.focus("a[aria-expanded]:has-text('media')")
+    tab.page.keyboard.press("Enter")
+    tab.page.wait_for_selector("tr[data-row=media-jellyfin-1]")
+    assert tab.page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
+    tab.page.keyboard.press("Enter")
+    assert "media-jellyfin-1" not in rows_of(tab.page)
+
+
+def test_a_row_takes_two_lines_on_a_phone(browser: Browser, dirty: Served) -> None:
+    tab = open_tab(browser, 390)
+    tab.page.goto(dirty.url)
+    rows = tab.page.locator(".containers tr[data-row]").all()
+    tall = [row.inner_text() for row in rows if (box := row.bounding_box()) is None or box["height"] > 60]
+
+    assert len(rows) == 41
+    assert tall == []
+
+
+def test_numbers_are_those_of_the_newest_scan(browser: Browser, dirty: Served) -> None:
+    tab = open_tab(browser)
+    tab.page.goto(f"{dirty.url}/?open=-")
+    tab.page.click("a[aria-expanded]:has-text('git')")
+    tab.page.wait_for_selector("tr[data-row=git-forgejo-1]")
+    tab.page.evaluate("window.stays = true")
+    wait_until(lambda: any(url.endswith("/live") for url in tab.asked), "the page to listen")
+    tab.page.wait_for_timeout(200)
+    scan = dirty.context.scans.diagnosis
+    assert scan is not None
+    busy = [
+        one if one.name != "git-forgejo-1" else one.model_copy(update={"usage": usage(cpu_ratio=0.77)})
+        for one in scan.snapshot.containers
+    ]
+    publish(dirty.context, busy)
+    dirty.site.live.wake()
+
+    tab.page.wait_for_selector("tr[data-row=git-forgejo-1] td.u8:has-text('77 %')")
+    assert tab.page.evaluate("window.stays"), "without a new page"
+    assert tab.page.locator(".news").is_hidden()
 
 
 def test_a_newer_scan_is_told_and_moves_nothing(browser: Browser, ailing: Served) -> None:
     tab = open_tab(browser)
     tab.page.goto(ailing.url)
     tab.page.wait_for_function("() => document.querySelector('[data-row=\"search-opensearch-1\"]')")
-    rows = texts(tab.page, ".row .who > a")
+    rows = rows_of(tab.page)
     icon = tab.page.get_attribute("link[rel=icon]", "href")
     wait_until(lambda: any(url.endswith("/live") for url in tab.asked), "the page to listen")
     tab.page.wait_for_timeout(200)
@@ -210,14 +334,14 @@ def test_a_newer_scan_is_told_and_moves_nothing(browser: Browser, ailing: Served
     ailing.site.live.wake()
 
     tab.page.wait_for_selector(".news:not([hidden])")
-    assert texts(tab.page, ".row .who > a") == rows
+    assert rows_of(tab.page) == rows
     assert "Something has changed" in tab.page.inner_text(".news")
     assert tab.page.locator("[data-row='search-opensearch-1'].changed").count() == 1
     assert tab.page.inner_text("#sentence").startswith("All 32 are well.")
     assert tab.page.get_attribute("link[rel=icon]", "href") != icon
     tab.page.click(".news a")
     tab.page.wait_for_selector(".news[hidden]", state="attached")
-    assert texts(tab.page, "#ill") == []
+    assert set(texts(tab.page, ".containers .pill")) == {"healthy"}
 
 
 def test_a_scan_that_changes_nothing_is_no_news(browser: Browser, dirty: Served) -> None:
@@ -243,12 +367,16 @@ def test_a_container_is_muted_and_an_incident_acknowledged_by_a_button(browser: 
     assert tab.page.url == f"{dirty.url}/c/media-jellyfin-1"
     assert "until 13:00, by a person: moving <b>house</b>" in tab.page.inner_text("form.quiet")
     tab.page.goto(dirty.url)
-    assert "media-jellyfin-1 is quiet until 13:00." in tab.page.inner_text("#sentence")
+    assert "1 quiet" in texts(tab.page, ".share li")
+    assert texts(tab.page, "section:has(#quiet) li") == [
+        "quiet media-jellyfin-1 until 13:00: moving <b>house</b> by a person"
+    ]
     tab.page.goto(f"{dirty.url}/c/media-jellyfin-1")
     tab.page.click("form.quiet button[name=end]")
     assert tab.page.locator("form.quiet button[name=duration]").count() == 4
     tab.page.goto(dirty.url)
-    tab.page.click(".incident h3 a >> nth=0")
+    tab.page.click(".failures summary >> nth=0")
+    tab.page.click(".failures a:has-text('All of this failure') >> nth=0")
     tab.page.click("form.quiet button")
     assert "Acknowledged" in tab.page.inner_text("main")
     assert tab.page.locator("form.quiet").count() == 0
@@ -274,12 +402,116 @@ def test_another_site_cannot_mute(browser: Browser, dirty: Served) -> None:
     assert dirty.context.memory.memory.quiets == ()
 
 
+def test_a_log_is_searched_and_its_newest_line_is_in_sight(browser: Browser, dirty: Served) -> None:
+    for script in (True, False):
+        tab = open_tab(browser, java_script_enabled=script)
+        tab.page.goto(f"{dirty.url}/c/shop-api-1")
+        newest = tab.page.locator("#lines .line").last
+        box, line = tab.page.locator("#lines .log").bounding_box(), newest.bounding_box()
+        assert box is not None
+        assert line is not None
+        assert box["y"] < line["y"] < box["y"] + box["height"], "in sight without a hand on it"
+        assert newest.get_attribute("class") == "line error"
+        assert texts(tab.page, "#lines mark") == ["ERROR: connect to db:5432 failed: Connection refused"] * 8
+        tab.page.fill("input[name=find]", "orders/1")
+        tab.page.click(".logbar button:has-text('Show')")
+        tab.page.wait_for_selector("mark.found")
+        assert texts(tab.page, "#lines mark") == ["orders/1"] * 11
+        tab.page.fill("input[name=find]", "")
+        tab.page.select_option("select[name=part]", "previous")
+        if not script:
+            tab.page.click(".logbar button:has-text('Show')")
+        tab.page.wait_for_selector("#lines .pill")
+        assert "has no log line from before its last start" in tab.page.inner_text("#lines")
+
+
+@pytest.mark.promise("S3")
+def test_a_log_is_watched_live_and_no_longer_than_somebody_looks(browser: Browser) -> None:
+    context = stage_context(HOMELAB)
+    host = Printing(context)
+    with serve(replace(context, host=host)) as served:
+        tab = open_tab(browser)
+        tab.page.clock.install()
+        tab.page.goto(f"{served.url}/c/media-jellyfin-1")
+        tab.page.click("[data-tail]")
+        tab.page.wait_for_selector("#lines .line.info")
+        host.lines.append(line(HOSTILE, at=ago(1)))
+        host.lines.append(line("ERROR: it broke", at=ago(1)))
+        tab.page.wait_for_selector("#lines .line.error")
+        assert [text.partition(" ")[2] for text in texts(tab.page, "#lines .line")] == [
+            "INFO: ready",
+            HOSTILE,
+            "ERROR: it broke",
+        ]
+        assert tab.page.evaluate("window.hacked") is None
+        tab.page.fill("input[name=find]", "BROKE")
+        assert tab.page.locator("#lines .line:visible").count() == 1
+
+        tab.page.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true })")
+        tab.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        tab.page.clock.fast_forward(599_000)
+        assert tab.page.get_attribute("[data-tail]", "aria-pressed") == "true"
+        tab.page.clock.fast_forward(2_000)
+        assert tab.page.get_attribute("[data-tail]", "aria-pressed") == "false"
+        assert "nobody has looked for 10 minutes" in tab.page.inner_text(".tail")
+        assert len(tab.page.locator("#lines .line").all()) == 3, "what was shown stays"
+    assert tab.said == []
+
+
+def test_what_can_be_copied_is_copied_as_it_stands(browser: Browser, dirty: Served) -> None:
+    tab = open_tab(browser, permissions=["clipboard-read", "clipboard-write"])
+    tab.page.goto(f"{dirty.url}/c/shop-api-1")
+    tab.page.click("section:has(#todo) .copy")
+    tab.page.wait_for_selector("[aria-label=Copied]")
+
+    assert tab.page.evaluate("navigator.clipboard.readText()") == "docker logs --tail 50 shop-db-1"
+
+
+def test_the_head_of_a_container_says_how_it_was_made_and_nothing_of_now_where_it_is_dead(browser: Browser) -> None:
+    full = container(
+        name="full",
+        image="registry.example/team/app:2.4",
+        image_id="sha256:" + "ab" * 32,
+        labels={
+            "org.opencontainers.image.version": "2.4.1",
+            "org.opencontainers.image.created": "2025-12-22T12:00:00Z",
+        },
+        ports={"80/tcp": "8080", "9/tcp": None},
+        networks=(network("front", aliases=("app",)),),
+        mounts=(Mount(type="bind", source="/srv/app", target="/data", read_only=True),),
+        limits=Limits(memory_bytes=2**28, cpus=1.5, pids=100),
+        restart_policy="always",
+        restart_count=3,
+        health=health(HealthStatus.UNHEALTHY, failing_streak=2, probes=(probe(exit_code=7, output="refused <b>"),)),
+    )
+    dead = exited(1, name="dead", health=full.health, last_usage=usage())
+    with serve(stage_context((full, dead))) as served:
+        tab = open_tab(browser)
+        tab.page.goto(f"{served.url}/c/full")
+        head = dict(zip(texts(tab.page, "dl.facts > dt"), texts(tab.page, "dl.facts > dd"), strict=True))
+        probed = tab.page.locator("dl.facts pre").text_content()
+        tab.page.goto(f"{served.url}/c/dead")
+        of_dead = tab.page.inner_text("main")
+
+    assert head["Image"] == "registry.example/team/app:2.4 abababababab by its labels version 2.4.1, made 10 days ago"
+    assert head["Ports"] == "8080→80/tcp, 9/tcp not published"
+    assert head["Networks"].startswith("front")
+    assert head["Mounts"] == "/data bind /srv/app, read-only"
+    assert head["Limits"] == "memory 256.0 MiB, 1.5 CPUs, 100 processes"
+    assert head["Restarts"] == "always, 3 by now"
+    assert head["Health check"].startswith("unhealthy, failed 2 times in a row")
+    assert "Last run: exit code 7" in head["Health check"]
+    assert probed == "refused <b>"
+    assert "Health check" not in of_dead
+    assert " now " not in of_dead.replace("failure now", "")
+
+
 def test_all_is_served_below_a_prefix(browser: Browser) -> None:
     with serve(dirty_host(), route_prefix="/docker/host") as served:
         tab = open_tab(browser)
         tab.page.goto(served.url.replace("/docker/host", "/"))
         assert tab.page.url == f"{served.url}/"
-        tab.page.click(".row .who > a >> nth=0")
+        tab.page.click(".containers tbody tr[data-row] th > a >> nth=0")
         tab.page.fill("input[name=why]", "x")
         tab.page.click("form.quiet button")
         assert tab.page.url.startswith(f"{served.url}/c/")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import http.client
 import json
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bcon_exporter.errors import DockerConnectionError
 from bcon_exporter.model.container_facts import HealthStatus
 from bcon_exporter.outputs.http.rate_limits import STREAMS_PER_CLIENT
-from tests.factories import container, health
+from tests.factories import ago, container, health, line
 from tests.outputs.http.asking import users
-from tests.pages.stage import publish, serve, stage_context, well
+from tests.pages.stage import Printing, publish, serve, stage_context, well
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from tests.pages.stage import Served
 
 WELL = well("shop", "web", "db")
+HOSTILE = "<script>alert(1)</script> \u202e \u2028 ERROR"
 
 
 @pytest.fixture
@@ -47,14 +50,14 @@ class Client:
         self.answer.close()
         self.connection.close()
 
-    def next_event(self) -> dict[str, Any]:
+    def next_event(self, name: str = "scan") -> dict[str, Any]:
         """The next event."""
         lines: list[str] = []
         while len(lines) < 2:
             line = self.answer.readline().decode()
             assert line, "the stream has ended"
             lines += [line.rstrip()] if line.strip() and not line.startswith(":") else []
-        assert lines[0] == "event: scan"
+        assert lines[0] == f"event: {name}"
         found: dict[str, Any] = json.loads(lines[1].removeprefix("data: "))
         return found
 
@@ -129,3 +132,69 @@ def test_where_connections_run_out_a_stream_makes_room() -> None:
         assert page.answer.status == 200
         with pytest.raises(http.client.IncompleteRead):
             streams[0].answer.read()
+
+
+@pytest.fixture
+def printing() -> Iterator[tuple[Served, Printing]]:
+    context = stage_context(WELL)
+    host = Printing(context)
+    with serve(replace(context, host=host)) as site:
+        yield site, host
+
+
+def test_a_tail_tells_the_newest_lines_and_then_each_new_one(printing: tuple[Served, Printing]) -> None:
+    served, host = printing
+    with Client(served, "/tail/shop-web-1") as client:
+        first = client.next_event("lines")
+        host.lines.append(line(HOSTILE, at=ago(1)))
+        second = client.next_event("lines")
+
+        assert client.answer.getheader("content-type") == "text/event-stream; charset=utf-8"
+        assert client.answer.getheader("cache-control") == "no-store"
+    assert first == {"lines": [["11:59:51", "info", "INFO: ready"]], "first": True, "gap": False}
+    assert [words for _, _, words in second["lines"]] == [HOSTILE]
+    assert not second["first"]
+
+
+def test_a_tail_ends_with_the_reason_when_the_log_cannot_be_read_any_more(printing: tuple[Served, Printing]) -> None:
+    served, host = printing
+    with Client(served, "/tail/shop-web-1") as client:
+        client.next_event("lines")
+        host.error = DockerConnectionError("the engine does not answer", {})
+
+        assert client.next_event("end") == {"message": "the engine does not answer"}
+        assert client.answer.read().strip() == b""
+    with Client(served, "/tail/shop-web-1") as client:
+        assert client.answer.status == 503
+
+
+@pytest.mark.parametrize("reason", ["users", "daemon"])
+def test_a_tail_ends_with_its_user_and_with_the_daemon(printing: tuple[Served, Printing], reason: str) -> None:
+    served, _ = printing
+    with Client(served, "/tail/shop-web-1") as client:
+        client.next_event("lines")
+        if reason == "users":
+            served.users[0] = users(me="right horse")
+        else:
+            served.site.live.close()
+
+        assert client.answer.read().strip() == b""
+
+
+def test_tails_count_among_the_streams_of_a_client(printing: tuple[Served, Printing]) -> None:
+    served, _ = printing
+    with ExitStack() as stack:
+        for number in range(STREAMS_PER_CLIENT):
+            path = "/tail/shop-web-1" if number % 2 else "/live"
+            assert stack.enter_context(Client(served, path)).answer.status == 200
+        assert stack.enter_context(Client(served, "/tail/shop-web-1")).answer.status == 429
+        assert stack.enter_context(Client(served, "/c/shop-web-1")).answer.status == 200
+
+
+def test_there_is_no_tail_of_what_is_not_there_and_none_is_posted(printing: tuple[Served, Printing]) -> None:
+    served, _ = printing
+    for path, method, status in (("/tail/nobody", "GET", 404), ("/tail/", "GET", 404), ("/tail/a/b", "GET", 400), ("/tail/shop-web-1", "POST", 405)):  # fmt: skip
+        with Client(served, path, method) as client:
+            assert client.answer.status == status, path
+    with Client(served, "/tail/shop-web-1", "HEAD") as client:
+        assert (client.answer.status, client.answer.read()) == (200, b"")

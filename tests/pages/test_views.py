@@ -1,49 +1,17 @@
-"""What the pages choose to show: lines around the event, rows that a filter takes, curves without invented points."""
+"""What the pages draw: curves without invented points."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
 from bcon_exporter.memory import Spread, UsageSlot
-from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.outputs.pages.charts import draw_cpu, draw_memory
-from bcon_exporter.outputs.pages.views import RowFilter, pick_lines, to_row
-from tests.factories import NOON, ago, container, logs
-from tests.outputs.scenes import diagnosis, symptom
-
-LINES = [f"line {number}" for number in range(100, 160)]
+from tests.factories import NOON, ago
 
 
 def slot(minutes_ago: float, cpu: float | None, memory: float | None = 2.0**26) -> UsageSlot:
     """Five minutes."""
     return UsageSlot(ago(minutes=minutes_ago), "a" * 64, Spread(cpu, cpu), Spread(memory, memory))
-
-
-def test_the_lines_that_the_diagnosis_quotes_are_marked_among_their_neighbours() -> None:
-    facts = container(logs=logs(*LINES))
-    seen = symptom(SymptomType.LOG_ERROR, evidence=("3 times: line 120", "line 150"))
-    lines = pick_lines(facts, diagnosis(facts, status="error", symptoms=(seen,)))
-
-    assert [one.line.text for one in lines if one.marked] == ["line 120", "line 150"]
-    assert [one.line.text for one in lines if one.skipped] == ["line 146"]
-    assert [one.line.text for one in lines][:9] == LINES[16:25]
-
-
-def test_without_a_quote_the_newest_lines_are_shown() -> None:
-    facts = container(logs=logs(*LINES))
-
-    assert [one.line.text for one in pick_lines(facts, diagnosis(facts))] == LINES[-20:]
-    assert pick_lines(container(logs=None), diagnosis(facts)) == ()
-
-
-def test_a_filter_takes_by_part_of_a_name_project_and_status() -> None:
-    row = to_row(diagnosis(container(name="Shop-Web-1"), project="shop"))
-
-    taken = [RowFilter(), RowFilter(text="web"), RowFilter(project="shop"), RowFilter("shop", "shop", "healthy")]
-    left_out = [RowFilter(text="db"), RowFilter(project="blog"), RowFilter(status="error")]
-    assert [one.takes(row) for one in taken] == [True] * 4
-    assert [one.takes(row) for one in left_out] == [False] * 3
-    assert not RowFilter.of({"q": "  ", "other": "x"})
 
 
 def test_a_curve_is_broken_where_nothing_is_known() -> None:

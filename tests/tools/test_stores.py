@@ -159,7 +159,7 @@ def test_an_agent_that_writes_without_end_locks_nobody_out_of_notes(context: Con
     assert write(context, "another word", "other agent")
     report = list_notes(context, Nothing())
     assert report.displaced == 700 - refused - PENDING_OF_ONE
-    assert views.read_overview(context, None, views.RowFilter()).pending == (PENDING_OF_ONE + 2, report.displaced)
+    assert views.read_overview(context, None, {}).pending == (PENDING_OF_ONE + 2, report.displaced)
 
 
 @pytest.mark.promise("F22")

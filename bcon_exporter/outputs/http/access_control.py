@@ -23,6 +23,8 @@ DOCUMENTS_PATH = "/docs/"
 """Below it are the project's own documents, which hold nothing of the host: served like the open paths."""
 STREAM_PATH = "/live"
 """Answered for as long as the client listens."""
+TAIL_PATH = "/tail/"
+"""Below it are the logs of containers, answered in the same way."""
 MCP_PATH = "/mcp"
 """What agents ask; never served beyond loopback without users, whatever else is."""
 PROBE_PATHS = frozenset(("/-/healthy", "/-/ready"))
@@ -193,7 +195,8 @@ class Gate:
     async def _answer_limited(self, scope: Scope, receive: Receive, send: Send, client: str, *, is_user: bool) -> None:
         CALLER.set(client)
         self._limits.requests.count(client, is_user=is_user)
-        places = self._limits.streams if scope["path"] == STREAM_PATH else self._limits.requests
+        is_stream = scope["path"] == STREAM_PATH or scope["path"].startswith(TAIL_PATH)
+        places = self._limits.streams if is_stream else self._limits.requests
         async with places.running(client):
             await self._app(scope, await buffer_body(scope, receive), send)
 

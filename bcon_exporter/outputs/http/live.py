@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bcon_exporter.outputs.pages import LiveState
 
 STILL_HERE_SECONDS = 15.0
-_HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
+EVENT_STREAM = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
 
 
 class LiveStreams:
@@ -25,6 +25,9 @@ class LiveStreams:
         context: Returns the context in force.
         find_hang: Names the scan that hangs; None where all is well.
         threads: Read the state.
+
+    Attributes:
+        is_closed: The daemon stops: no stream goes on.
     """
 
     def __init__(
@@ -37,7 +40,7 @@ class LiveStreams:
         self._news = asyncio.Event()
         self._reading = asyncio.Lock()
         self._latest: tuple[object, LiveState] | None = None
-        self._is_closed = False
+        self.is_closed = False
 
     def wake(self) -> None:
         """Let every stream look what is new, and whether it may still be told; from any thread."""
@@ -47,7 +50,7 @@ class LiveStreams:
 
     def close(self) -> None:
         """End every stream: the daemon stops."""
-        self._is_closed = True
+        self.is_closed = True
         self.wake()
 
     def _wake(self) -> None:
@@ -57,12 +60,12 @@ class LiveStreams:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one stream until its client goes, its user is no longer let in, or its place is given to another."""
         self._loop = asyncio.get_running_loop()
-        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+        await send({"type": "http.response.start", "status": 200, "headers": EVENT_STREAM})
         if not scope["bcon.is_head"]:
             place = scope.get("state", {}).get("place")
             if place is not None:
                 place.wait()  # its connection makes room for those who ask for something
-            gone = asyncio.create_task(_until_gone(receive))
+            gone = asyncio.create_task(until_gone(receive))
             try:
                 await self._tell(scope["bcon.still_admitted"], gone, send)
             finally:
@@ -71,18 +74,17 @@ class LiveStreams:
 
     async def _tell(self, still_admitted: Callable[[], bool], gone: "asyncio.Task[None]", send: Send) -> None:
         before: LiveState | None = None
-        while still_admitted() and not gone.done() and not self._is_closed:
+        while still_admitted() and not gone.done() and not self.is_closed:
             news = self._news
             state = await self._read()
             if state is not before:
-                event = to_json(state.message(before, self._context().now()))
-                await _send(send, b"event: scan\ndata: " + event + b"\n\n")
+                await send_piece(send, encode_event("scan", state.message(before, self._context().now())))
                 before = state
             waiting = asyncio.create_task(news.wait())
             done, _ = await asyncio.wait((waiting, gone), timeout=STILL_HERE_SECONDS, return_when="FIRST_COMPLETED")
             waiting.cancel()
             if not done:
-                await _send(send, b": still here\n\n")
+                await send_piece(send, b": still here\n\n")
 
     async def _read(self) -> "LiveState":
         """Return the state of the last scan, which all streams share."""
@@ -97,10 +99,17 @@ class LiveStreams:
             return self._latest[1]
 
 
-async def _send(send: Send, body: bytes) -> None:
+def encode_event(name: str, value: object) -> bytes:
+    """Return one event of a stream."""
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), to_json(value))
+
+
+async def send_piece(send: Send, body: bytes) -> None:
+    """Send a part of a stream."""
     await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-async def _until_gone(receive: Receive) -> None:
+async def until_gone(receive: Receive) -> None:
+    """Return when the client has hung up."""
     while (await receive())["type"] != "http.disconnect":
         pass

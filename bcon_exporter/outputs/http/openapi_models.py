@@ -141,6 +141,14 @@ def plain_paths() -> dict[str, Any]:
         "/c/{container}": {"get": _page("Page of a container, by name or short id", "container")},
         "/i/{incident_id}": {"get": _page("Page of an incident", "incident_id")},
         "/p/{project}": {"get": _page("Page of a Compose project", "project")},
+        "/tail/{container}": {
+            "get": _operation(
+                "The newest lines of a log and each new one, as server-sent events",
+                {"200": _content("text/event-stream")},
+                (400, *_NO_USER, 404, 503),
+            )
+            | {"parameters": [_path_parameter("container")]}
+        },
         "/history": {"get": _page("Timeline; takes the query of /api/v1/history")},
         "/alerts": {"get": _page("Alerts that fire, wait or have just ended")},
         "/docs/": {"get": _document("The documents of this version, by task")},

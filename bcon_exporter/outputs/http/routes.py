@@ -4,9 +4,18 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from bcon_exporter.outputs.http.access_control import DOCUMENTS_PATH, MCP_PATH, STREAM_PATH, App, Gate, ListenerPolicy
+from bcon_exporter.outputs.http.access_control import (
+    DOCUMENTS_PATH,
+    MCP_PATH,
+    STREAM_PATH,
+    TAIL_PATH,
+    App,
+    Gate,
+    ListenerPolicy,
+)
 from bcon_exporter.outputs.http.host_status import STATUS_PATH
 from bcon_exporter.outputs.http.live import LiveStreams
+from bcon_exporter.outputs.http.log_tails import LogTails
 from bcon_exporter.outputs.http.metrics_endpoint import ScrapeApp
 from bcon_exporter.outputs.http.pages import KIND_AT, KIND_BELOW, Pages
 from bcon_exporter.outputs.http.rate_limits import RateLimits
@@ -120,5 +129,6 @@ def make_site(
     }
     below: dict[str, App] = {**dict.fromkeys(KIND_BELOW, pages.page), "assets": pages.asset}
     below[DOCUMENTS_PATH.strip("/")] = pages.document
+    below[TAIL_PATH.strip("/")] = LogTails(context, live, threads)
     posted = {} if agents is None else {MCP_PATH: agents}
     return Site(plain, below, live, ApiOnDemand(context, threads), posted)

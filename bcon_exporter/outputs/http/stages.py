@@ -15,6 +15,7 @@ _ADDRESSES: Stages = {
     f"POST {MCP_PATH}": EXPERIMENTAL,
     "GET /api/v1/digest": EXPERIMENTAL,
     "GET /api/v1/memory": EXPERIMENTAL,
+    "GET /tail/{container}": EXPERIMENTAL,
     "GET /docs/": EXPERIMENTAL,
     "GET /docs/{name}": EXPERIMENTAL,
     "GET /docs/runbooks/{alert}": EXPERIMENTAL,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bcon_exporter.memory import Spread, UsageSlot
-from bcon_exporter.model.quantities import show_size
+from bcon_exporter.model.quantities import show_percent, show_size
 
 WIDTH, HEIGHT = 600, 150
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 8, 14, 20
@@ -47,16 +47,12 @@ class Chart:
 
 def draw_cpu(slots: Sequence[UsageSlot], now: datetime) -> Chart | None:
     """Return the share of its CPUs; None where nothing is known."""
-    return _draw([(slot.at, slot.cpu_ratio) for slot in slots], now, _percent, ceiling=1.0)
+    return _draw([(slot.at, slot.cpu_ratio) for slot in slots], now, show_percent, ceiling=1.0)
 
 
 def draw_memory(slots: Sequence[UsageSlot], now: datetime, limit_bytes: float | None) -> Chart | None:
     """Return the memory; None where nothing is known."""
     return _draw([(slot.at, slot.memory_bytes) for slot in slots], now, show_size, limit=limit_bytes, base=1024.0)
-
-
-def _percent(ratio: float) -> str:
-    return f"{100 * ratio:.0f} %" if ratio >= 0.1 or not ratio else f"{100 * ratio:.1f} %"  # noqa: PLR2004 -- a digit more
 
 
 def _draw(

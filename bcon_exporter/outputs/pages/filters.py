@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
+from math import ceil
 from typing import Any
 from urllib.parse import quote
 
@@ -12,7 +13,7 @@ from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.incidents import show_clock
 from bcon_exporter.model.growth import show_growth
 from bcon_exporter.model.journal import JournalEntry
-from bcon_exporter.model.quantities import show_count, show_duration, show_size, show_stamp
+from bcon_exporter.model.quantities import show_count, show_duration, show_percent, show_size, show_stamp
 from bcon_exporter.model.repetitions import fold_loops
 
 
@@ -45,6 +46,11 @@ def _groupby_day(context: Any, entries: Sequence[JournalEntry]) -> list[tuple[st
     ]
 
 
+def _tenths(ratio: float | None) -> str:
+    """Return the class of a cell that shows a share as a bar, which no style of its own may draw."""
+    return "" if ratio is None else f"u{min(10, max(0, ceil(10 * ratio)))}"
+
+
 FILTERS: Mapping[str, Callable[..., object]] = {
     "ago": _ago,
     "clock": _clock,
@@ -54,8 +60,11 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "count": show_count,
     "duration": show_duration,
     "growth": show_growth,
+    "percent": show_percent,
     "size": show_size,
+    "tenths": _tenths,
     "exit_code": explain_exit,
+    "short_id": lambda image_id: image_id.removeprefix("sha256:")[:12],
     "segment": lambda name: quote(name, safe=""),
     "words": lambda code: str(code).replace("_", " "),
 }

@@ -13,7 +13,7 @@ from bcon_exporter.drift.wording import WOULD
 from bcon_exporter.errors import BconError
 from bcon_exporter.incidents import ENDED_BY, NOT_MENDED, HostTone
 from bcon_exporter.model.journal_kinds import JournalKind
-from bcon_exporter.outputs.pages import views
+from bcon_exporter.outputs.pages import container_table, views
 from bcon_exporter.outputs.text.disk import KIND_NAMES, tell_space, tell_users
 from bcon_exporter.tools import Context
 
@@ -93,11 +93,12 @@ _GLOBALS: Mapping[str, object] = {
     "tell_users": tell_users,
     "ended_by": ENDED_BY,
     "not_mended": NOT_MENDED,
-    "older": lambda query, offset: urlencode({**query, "offset": offset}),
+    "with_query": lambda query, **changed: urlencode({k: v for k, v in {**query, **changed}.items() if v}),
+    "columns": container_table.COLUMNS,
     "kinds": tuple(JournalKind),
     "timeline_tones": _TIMELINE_TONES,
     "assets_version": _ASSETS_VERSION,
-    "no_project": views.NO_PROJECT,
+    "no_project": container_table.NO_PROJECT,
 }
 """What every template knows beside its page."""
 
@@ -126,8 +127,8 @@ def _template_environment() -> "Environment":
 def _read(context: Context, hang: str | None, wanted: PageRequest) -> Any:
     query = wanted.query or {}
     readers: dict[str, Callable[[], Any]] = {
-        "overview": lambda: views.read_overview(context, hang, views.RowFilter.of(query)),
-        "container": lambda: views.read_container(context, wanted.argument),
+        "overview": lambda: views.read_overview(context, hang, query),
+        "container": lambda: views.read_container(context, wanted.argument, query),
         "incident": lambda: views.read_incident(context, wanted.argument),
         "project": lambda: views.read_project(context, wanted.argument),
         "history": lambda: views.read_history(context, query),

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from bcon_exporter.outputs.pages.container_table import to_rows
 from bcon_exporter.outputs.pages.html import favicon, sign_path
-from bcon_exporter.outputs.pages.views import HostHeader, read_host, to_rows
+from bcon_exporter.outputs.pages.views import HostHeader, read_host
 from bcon_exporter.tools import Context
 
 
@@ -28,7 +29,7 @@ class LiveState:
         return {
             "state": self.host.state,
             "tone": tone.value,
-            "parts": self.host.sentence.parts,
+            "parts": self.host.sentence.brief,
             "age": 0.0 if taken_at is None else max(0.0, (now - taken_at).total_seconds()),
             "favicon": favicon(tone),
             "sign": sign_path(tone),
@@ -38,6 +39,5 @@ class LiveState:
 
 def read_live_state(context: Context, hang: str | None) -> LiveState:
     """Return the host as the last scan has left it."""
-    scan = context.scans.diagnosis
-    rows = to_rows(context, scan.report.reports if scan is not None else ())
+    rows = to_rows(context, context.scans.diagnosis)
     return LiveState(read_host(context, hang), {row.name: (row.status, row.root or "") for row in rows})

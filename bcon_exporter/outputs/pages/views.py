@@ -1,8 +1,12 @@
-"""What each page shows, read from the last reports, the incidents and the journal; the engine is not asked."""
+"""What each page shows, read from the last reports, the incidents and the journal.
+
+The engine is asked for nothing but a part of a log that a reader asks for.
+"""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -17,15 +21,16 @@ from bcon_exporter.incidents import HostSentence, HostSituation, describe_host, 
 from bcon_exporter.latest_scans import ScanStatus
 from bcon_exporter.memory import UsageSlot
 from bcon_exporter.model.alerts import Alert, AlertsReport
-from bcon_exporter.model.container_facts import ContainerFacts, EngineFacts, LogLine
+from bcon_exporter.model.container_facts import ContainerFacts, EngineFacts
 from bcon_exporter.model.disk import DiskItem, DiskReport
-from bcon_exporter.model.findings import STATUS_RANK, Severity, Symptom
+from bcon_exporter.model.findings import STATUSES
 from bcon_exporter.model.incidents import Incident, IncidentLine
 from bcon_exporter.model.journal import HISTORY_KEPT, HistoryReport, JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
-from bcon_exporter.model.lifecycle import ExitFacts
+from bcon_exporter.model.lifecycle import ExitFacts, FailedRun
 from bcon_exporter.model.name_suggestions import did_you_mean, nearest_names
 from bcon_exporter.model.notes import ShownNote
+from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.quiet import QuietLine
 from bcon_exporter.model.reports import DRIFT_STATUS_RANK, DiagnoseAllReport, DiagnosisReport, DriftReport
 from bcon_exporter.model.tool_inputs import (
@@ -38,6 +43,17 @@ from bcon_exporter.model.tool_inputs import (
 )
 from bcon_exporter.model.verify_report import DeploymentRecord
 from bcon_exporter.outputs.pages.charts import Chart, draw_cpu, draw_memory
+from bcon_exporter.outputs.pages.container_table import (
+    NO_PROJECT,
+    ContainerRow,
+    ContainerTable,
+    Order,
+    PageFilter,
+    make_table,
+    to_row,
+    to_rows,
+)
+from bcon_exporter.outputs.pages.log_panel import LogPanel, read_log_panel
 from bcon_exporter.tools import Context, find_tool
 from bcon_exporter.tools.disk import list_items, write_disk_report
 from bcon_exporter.tools.drift import find_report
@@ -55,68 +71,9 @@ from bcon_exporter.tools.registry import parse_input
 
 Stored = TypeVar("Stored")
 
-NO_PROJECT = "no project"
 _DISK_ITEMS = 8
-_LINES_AROUND = 4
-_LINES_AT_MOST = 60
 _HISTORY_OF_ONE = timedelta(days=7)
 _CHANGE_KINDS = frozenset((JournalKind.IMAGE_CHANGE, JournalKind.CONFIG_CHANGE, JournalKind.DEPLOYMENT))
-
-
-@dataclass(frozen=True, slots=True)
-class ContainerRow:
-    """One container of a list.
-
-    Attributes:
-        status: "critical" to "healthy", or "not checked".
-        since: When the trouble was first seen.
-        what, cause, first_step: Of its worst trouble; empty where there is none.
-    """
-
-    name: str
-    status: str
-    project: str
-    state: str
-    since: datetime | None = None
-    what: str = ""
-    cause: str = ""
-    first_step: str = ""
-    root: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The containers of one project."""
-
-    project: str
-    rows: tuple[ContainerRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RowFilter:
-    """Which containers are shown: a part of their names, a project, a status."""
-
-    text: str = ""
-    project: str = ""
-    status: str = ""
-
-    @classmethod
-    def of(cls, query: Mapping[str, str]) -> "RowFilter":
-        """Return what a query asks for."""
-        return cls(*(query.get(name, "").strip()[:255] for name in ("q", "project", "status")))
-
-    def __bool__(self) -> bool:
-        """Return whether anything is left out."""
-        return bool(self.text or self.project or self.status)
-
-    def takes(self, row: ContainerRow) -> bool:
-        """Return whether a container is shown."""
-        text = self.text.lower()
-        return (
-            (not text or text in row.name.lower() or text in row.what.lower())
-            and self.project in ("", row.project)
-            and self.status in ("", row.status)
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,17 +97,25 @@ class HostHeader:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The first page. `unread`: why something that is stored is missing."""
+    """The first page: of all its parts what the filter takes.
+
+    Attributes:
+        counts: Containers by status that its words and project take.
+        failures: Open incidents, the worst first.
+        told: Containers of which a failure tells: their rows need not.
+        failures_total: How many failures there are without a filter.
+        ended: Runs of the last day that failed and removed themselves.
+        unread: Why something that is stored is missing.
+    """
 
     counts: tuple[tuple[str, int], ...]
-    total: int
     ignored: int
-    incidents: tuple[Incident, ...]
+    table: ContainerTable
+    failures: tuple[Incident, ...]
+    told: frozenset[str]
+    failures_total: int
+    ended: tuple[FailedRun, ...]
     over: tuple[IncidentLine, ...]
-    ailing: tuple[Group, ...]
-    unchecked: tuple[ContainerRow, ...]
-    healthy: tuple[Group, ...]
-    report: DiagnoseAllReport | None
     deployments: tuple[DeploymentRecord, ...]
     drift: tuple[DriftReport, ...]
     untracked: tuple[str, ...]
@@ -158,10 +123,17 @@ class Overview:
     quiet: tuple[QuietLine, ...]
     pending: PendingNotes
     notes: tuple[ShownNote, ...]
-    filter: RowFilter
+    filter: PageFilter
+    query: Mapping[str, str]
     projects: tuple[str, ...]
     exporter: "ExporterState"
     unread: str
+
+    @property
+    def others(self) -> int:
+        """How many things the filter takes that are no containers and no failures."""
+        parts = (self.ended, self.over, self.deployments, self.drift, self.untracked, self.quiet, self.notes)
+        return sum(map(len, parts)) + (len(self.disk.items) if self.disk is not None else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,23 +149,21 @@ class ExporterState:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownLine:
-    """A log line. `marked`: the diagnosis quotes it; `skipped`: lines before it are left out."""
-
-    line: LogLine
-    marked: bool
-    skipped: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ContainerPage:
-    """All of one container. `unread`: why something that is stored is missing."""
+    """All of one container.
+
+    Attributes:
+        image_says: What the labels of its image claim of its version and age; may be empty.
+        unread: Why something that is stored is missing.
+    """
 
     report: DiagnosisReport
     row: ContainerRow
     facts: ContainerFacts
+    image_says: str
     incidents: tuple[Incident, ...]
-    lines: tuple[ShownLine, ...]
+    log: LogPanel
+    query: Mapping[str, str]
     ends: tuple[ExitFacts, ...]
     cpu: Chart | None
     memory: Chart | None
@@ -211,12 +181,14 @@ class ProjectPage:
     """All of one Compose project.
 
     Attributes:
+        told: Containers of which an incident tells.
         drift: None for a project that no drift scan has seen yet.
         unread: Why something that is stored is missing.
     """
 
     name: str
-    rows: tuple[ContainerRow, ...]
+    table: ContainerTable
+    told: frozenset[str]
     drift: DriftReport | None
     incidents: tuple[Incident, ...]
     deployments: tuple[DeploymentRecord, ...]
@@ -323,34 +295,67 @@ def _well_since(context: Context, report: DiagnoseAllReport | None) -> datetime 
     return max([known_since, *(entry.at for entry in entries)])
 
 
-def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Overview:
+def read_overview(context: Context, hang: str | None, query: Mapping[str, str]) -> Overview:
     """Return the first page."""
     scan, drift, now = context.scans.diagnosis, context.scans.drift, context.now()
     report = scan.report if scan is not None else None
-    reports = report.reports if report is not None else ()
-    rows = [row for row in to_rows(context, reports) if wanted.takes(row)]
-    why_not, store = why_not_current(context, hang), _Store()
+    wanted, order, store = PageFilter.of(query), Order.of(query), _Store()
+    rows = list(to_rows(context, scan))
+    project_of = {row.name: row.project for row in rows}
+    taken = {row.name for row in rows if wanted.takes(row)}
+    incidents = sort_incidents(find_open(context))
     recent = ListIncidentsInput(open=False, since=now - timedelta(days=2), limit=5)
-    shown_drift = drift.reports if drift is not None else ()
+    over: tuple[IncidentLine, ...] = store.read(lambda: list_incidents(context, recent).incidents, ())
+    deployments = _newest(store.read(lambda: _list_deployments(context), ()))
+    why_not = why_not_current(context, hang)
+
+    def is_shown(names: Iterable[str | None], project: str | None, *texts: str | None) -> bool:
+        """Return whether it is of a container that is shown, or what it says itself is looked for."""
+        return any(name in taken for name in names) or wanted.takes_other(project, *texts)
+
+    failures = tuple(
+        one
+        for one in incidents
+        if is_shown((member.container for member in one.members), one.root.project, *_words_of_incident(one))
+    )
     return Overview(
-        counts=_counts(report),
-        total=report.total_containers if report is not None else 0,
+        counts=_count_statuses(rows, wanted),
         ignored=report.ignored if report is not None else 0,
-        incidents=tuple(sort_incidents(find_open(context))),
-        over=store.read(lambda: list_incidents(context, recent).incidents, ()),
-        ailing=_group(row for row in rows if row.status in ("critical", "error", "warning")),
-        unchecked=tuple(row for row in rows if row.status == "not checked"),
-        healthy=_group(row for row in rows if row.status == "healthy"),
-        report=report,
-        deployments=_newest(store.read(lambda: _list_deployments(context), ())),
-        drift=tuple(sorted(shown_drift, key=lambda one: (DRIFT_STATUS_RANK[one.status], one.project_name))),
-        untracked=drift.untracked if drift is not None else (),
-        disk=_read_disk(context),
-        quiet=list_quiet(context, Nothing()).quiet,
+        table=make_table(rows, wanted, order, query.get("open", "")),
+        failures=failures,
+        told=frozenset(member.container for one in failures for member in one.members if member.container),
+        failures_total=len(incidents),
+        ended=tuple(
+            run
+            for run in (report.ended if report is not None else ())
+            if is_shown((), run.project, run.name, run.image)
+        ),
+        over=tuple(one for one in over if is_shown((one.root.container,), one.root.project, one.title)),
+        deployments=tuple(
+            one for one in deployments if wanted.takes_other(one.project, one.summary, *_words_of_services(one))
+        ),
+        drift=tuple(
+            one
+            for one in sorted(
+                drift.reports if drift is not None else (),
+                key=lambda one: (DRIFT_STATUS_RANK[one.status], one.project_name),
+            )
+            if wanted.takes_other(one.project_name, one.summary, one.unknown_detail, *_words_of_differences(one))
+        ),
+        untracked=tuple(
+            name
+            for name in (drift.untracked if drift is not None else ())
+            if is_shown((name,), project_of.get(name), name)
+        ),
+        disk=_read_disk(context, wanted, is_shown),
+        quiet=tuple(
+            one for one in list_quiet(context, Nothing()).quiet if is_shown((one.name,), one.name, one.name, one.why)
+        ),
         pending=count_pending(context),
-        notes=find_notes_of_host(context),
+        notes=tuple(note for note in find_notes_of_host(context) if wanted.takes_other(note.about.project, note.text)),
         filter=wanted,
-        projects=tuple(sorted({one.project or NO_PROJECT for one in reports})),
+        query={name: query.get(name, "") for name in ("q", "project", "status", "sort", "open")},
+        projects=tuple(sorted({row.project for row in rows})),
         exporter=ExporterState(
             good=why_not is None and report is not None,
             message=why_not
@@ -364,78 +369,51 @@ def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Over
     )
 
 
-def _read_disk(context: Context) -> DiskReport | None:
-    """Return who fills the disk; None before it was looked at."""
+def _words_of_incident(incident: Incident) -> Iterator[str]:
+    yield from (incident.title, *incident.evidence)
+    for cause in incident.causes:
+        yield from (cause.full_text, *cause.evidence)
+    yield from (change.text for change in incident.changes)
+
+
+def _words_of_services(deployment: DeploymentRecord) -> Iterator[str]:
+    for service in deployment.services:
+        yield from (service.service, service.message, *service.changes)
+
+
+def _words_of_differences(drift: DriftReport) -> Iterator[str | None]:
+    for difference in drift.differences:
+        yield from (difference.service_name, difference.message, difference.field)
+        yield from (difference.expected, difference.actual)
+
+
+def _count_statuses(rows: Iterable[ContainerRow], wanted: PageFilter) -> tuple[tuple[str, int], ...]:
+    """Return how many containers of each status the rest of a filter takes, the worst first."""
+    counted = Counter(row.status for row in rows if replace(wanted, status="").takes(row))
+    return tuple((status, counted[status]) for status in (*reversed(STATUSES[1:]), "not checked", STATUSES[0]))
+
+
+def _read_disk(context: Context, wanted: PageFilter, is_shown: Callable[..., bool]) -> DiskReport | None:
+    """Return who of those that a filter takes fills the disk; None before it was looked at, and where none is taken."""
     known = context.memory.memory.disk
-    return None if known.logs is None else write_disk_report(known, context.now(), _DISK_ITEMS)
+    if known.logs is None:
+        return None
+    report = write_disk_report(known, context.now(), _DISK_ITEMS)
+    if not wanted:
+        return report
+    items = [item for item in list_items(known) if is_shown(item.containers, item.project, item.name)]
+    return report.model_copy(update={"items": _largest_first(items)[:_DISK_ITEMS]}) if items else None
+
+
+def _largest_first(items: Iterable[DiskItem]) -> tuple[DiskItem, ...]:
+    return tuple(sorted(items, key=lambda item: (-(item.size_bytes or 0), item.kind, item.name)))
 
 
 def _disk_of(context: Context, name: str) -> tuple[DiskItem, ...]:
     """Return what a container has on the disk, the largest first; nothing that is empty."""
-    own = [item for item in list_items(context.memory.memory.disk) if name in item.containers and item.size_bytes != 0]
-    return tuple(sorted(own, key=lambda item: (-(item.size_bytes or 0), item.kind, item.name)))
-
-
-def _counts(report: DiagnoseAllReport | None) -> tuple[tuple[str, int], ...]:
-    if report is None:
-        return ()
-    return (
-        ("critical", report.critical),
-        ("error", report.error),
-        ("warning", report.warning),
-        ("not checked", report.not_checked),
-        ("healthy", report.healthy - report.not_checked),
+    return _largest_first(
+        item for item in list_items(context.memory.memory.disk) if name in item.containers and item.size_bytes != 0
     )
-
-
-def to_rows(context: Context, reports: Iterable[DiagnosisReport]) -> Iterator[ContainerRow]:
-    """Yield a line for each container; what raises in one costs that line, which says so."""
-    for report in reports:
-        row = ContainerRow(
-            name=report.container_name,
-            status="not checked",
-            project=report.project or NO_PROJECT,
-            state=report.state.value,
-            what="This row could not be shown; the log says why.",
-        )
-        with context.errors.contained("reading a row of a page"):
-            row = to_row(report)
-        yield row
-
-
-def to_row(report: DiagnosisReport) -> ContainerRow:
-    """Return a container's line: its worst symptom, the likeliest cause and the first thing to do."""
-    worst = _worst(report)
-    blind = report.not_evaluated[0].reason if report.is_unchecked and report.not_evaluated else ""
-    return ContainerRow(
-        name=report.container_name,
-        status="not checked" if report.is_unchecked else report.status,
-        project=report.project or NO_PROJECT,
-        state=report.state.value,
-        since=None if worst is None else worst.first_seen or worst.detected_at,
-        what=worst.description if worst is not None else blind,
-        cause=report.likely_causes[0].full_text if worst is not None and report.likely_causes else "",
-        first_step=report.suggestions[0].action if worst is not None and report.suggestions else "",
-        root=report.root,
-    )
-
-
-def _worst(report: DiagnosisReport) -> Symptom | None:
-    telling = [symptom for symptom in report.symptoms if symptom.severity is not Severity.INFO]
-    return max(telling, key=lambda symptom: symptom.severity.rank, default=None)
-
-
-def _group(rows: Iterable[ContainerRow]) -> tuple[Group, ...]:
-    """Return containers by project: the worst project first, and the worst container first in each."""
-    groups: dict[str, list[ContainerRow]] = {}
-    for row in sorted(rows, key=lambda row: (-_rank(row), row.root is not None, row.name)):
-        groups.setdefault(row.project, []).append(row)
-    worst_first = sorted(groups.items(), key=lambda item: (-_rank(item[1][0]), item[0] == NO_PROJECT, item[0]))
-    return tuple(Group(project, tuple(members)) for project, members in worst_first)
-
-
-def _rank(row: ContainerRow) -> int:
-    return next((rank for status, rank in STATUS_RANK.items() if status == row.status), 0)
 
 
 def _newest(records: Sequence[DeploymentRecord]) -> tuple[DeploymentRecord, ...]:
@@ -446,7 +424,7 @@ def _newest(records: Sequence[DeploymentRecord]) -> tuple[DeploymentRecord, ...]
     return tuple(newest.values())
 
 
-def read_container(context: Context, name: str) -> ContainerPage:
+def read_container(context: Context, name: str, query: Mapping[str, str]) -> ContainerPage:
     """Return all of one container, by name or short id.
 
     Raises:
@@ -463,10 +441,12 @@ def read_container(context: Context, name: str) -> ContainerPage:
     own = [one for one in find_open(context) if report.container_name in {member.container for member in one.members}]
     return ContainerPage(
         report=with_notes(context, report),
-        row=to_row(report),
+        row=to_row(report, facts),
         facts=facts,
+        image_says=_read_labels_of_image(facts, now),
         incidents=tuple(own),
-        lines=pick_lines(facts, report),
+        log=read_log_panel(context, facts, report, query),
+        query={name: query.get(name, "") for name in ("lines", "part", "find")},
         ends=tuple(reversed(facts.lifecycle.exits[-5:])) if facts.lifecycle is not None else (),
         cpu=draw_cpu(slots, now),
         memory=draw_memory(slots, now, usage.memory_limit_bytes if usage is not None else None),
@@ -478,6 +458,18 @@ def read_container(context: Context, name: str) -> ContainerPage:
         quiet=find_quiet_now(context).find(report.container_name, report.project, report.service),
         unread=store.problem,
     )
+
+
+def _read_labels_of_image(facts: ContainerFacts, now: datetime) -> str:
+    """Return version and age as the labels of the image claim them; an image made from another may carry that one's."""
+    version = facts.labels.get("org.opencontainers.image.version", "")
+    said = [f"version {version[:80]}"] if version else []
+    try:
+        made_at = datetime.fromisoformat(facts.labels.get("org.opencontainers.image.created", ""))
+        said.append(f"made {show_duration((now - made_at).total_seconds())} ago")
+    except (TypeError, ValueError):  # no label, no time, or one without a zone
+        pass
+    return f"by its labels {', '.join(said)}" if said else ""
 
 
 def _find_diagnosed(context: Context, name: str) -> tuple[DiagnosisReport, ContainerFacts]:
@@ -516,25 +508,6 @@ def _nothing_yet(context: Context) -> BconError:
     return error or DockerConnectionError("the first scan has not ended yet; try again in a few seconds", {})
 
 
-def pick_lines(facts: ContainerFacts, report: DiagnosisReport) -> tuple[ShownLine, ...]:
-    """Return the newest log lines that the diagnosis quotes, with those around them; else just the newest."""
-    lines = facts.logs.lines if facts.logs is not None else ()
-    quotes = [text for symptom in report.symptoms for text in symptom.evidence]
-    quotes += [text for cause in report.likely_causes for text in cause.evidence]
-    marked = {
-        index for index, line in enumerate(lines) if line.text.strip() and any(line.text in one for one in quotes)
-    }
-    if marked:
-        near = {at for index in marked for at in range(index - _LINES_AROUND, index + _LINES_AROUND + 1)}
-        chosen = sorted(near & set(range(len(lines))))[-_LINES_AT_MOST:]
-    else:
-        chosen = list(range(len(lines)))[-_LINES_AT_MOST // 3 :]
-    return tuple(
-        ShownLine(lines[index], index in marked, position > 0 and chosen[position - 1] != index - 1)
-        for position, index in enumerate(chosen)
-    )
-
-
 def read_project(context: Context, name: str) -> ProjectPage:
     """Return all of one project.
 
@@ -544,8 +517,7 @@ def read_project(context: Context, name: str) -> ProjectPage:
     scan, drift = context.scans.diagnosis, context.scans.drift
     reports = scan.report.reports if scan is not None else ()
     own = [one for one in reports if (one.project or NO_PROJECT) == name]
-    rows = list(to_rows(context, own))
-    rows.sort(key=lambda row: (-_rank(row), row.name))
+    rows = Order().sort(to_rows(context, scan, own))
     known = [report.project_name for report in drift.reports] if drift is not None else []
     found = None
     if drift is not None and (name in known or not rows):
@@ -556,11 +528,13 @@ def read_project(context: Context, name: str) -> ProjectPage:
     deployments: tuple[DeploymentRecord, ...] = ()
     if found is not None:
         deployments = store.read(lambda: list_deployments(context, asked).deployments, ())
+    incidents = tuple(find_open(context, None if name == NO_PROJECT else name)) if found is not None else ()
     return ProjectPage(
         name=name,
-        rows=tuple(rows),
+        table=ContainerTable(tuple(rows), (), len(rows), Order()),
+        told=frozenset(member.container for one in incidents for member in one.members if member.container),
         drift=_leave_out_strangers(found, own),
-        incidents=tuple(find_open(context, None if name == NO_PROJECT else name)) if found is not None else (),
+        incidents=incidents,
         deployments=deployments,
         quiet=find_quiet_now(context).find(None, name, None),
         notes=find_notes_of_project(context, name, own, found),
