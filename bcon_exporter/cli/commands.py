@@ -287,6 +287,9 @@ def _logs_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--since", metavar="TIME", help="2026-01-31T12:00:00Z, or how long ago: 10m")
     parser.add_argument("--until", metavar="TIME", help="2026-01-31T12:00:00Z, or how long ago: 10m")
     parser.add_argument("--grep", "-g", metavar="PATTERN", help="lines with this text, or an RE2 pattern after re:")
+    parser.add_argument(
+        "--stream", choices=("stdout", "stderr", "both"), default="both", help="of which stream (default: both)"
+    )
     parser.add_argument("--around-crash", action="store_true", help="lines before and after its last end, half each")
     parser.add_argument("--previous", action="store_true", help="lines from before its last start")
     parser.add_argument("--follow", "-f", action="store_true", help="go on with new lines, until Ctrl-C")

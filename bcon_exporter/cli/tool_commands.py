@@ -20,7 +20,6 @@ from bcon_exporter.tools.diagnosis import LAST_WORDS
 from bcon_exporter.tools.digest import DIGEST
 from bcon_exporter.tools.history_view import FOLDED_HISTORY
 from bcon_exporter.tools.host_views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_SNAPSHOT, HOST_STATS, NAMED_DIAGNOSIS
-from bcon_exporter.tools.log_views import PART_OF_LOG
 from bcon_exporter.tools.replay import snapshot_json, write_snapshot
 from bcon_exporter.tools.report_snapshot import reduce_for_report, tell_report
 
@@ -90,6 +89,7 @@ def show_logs(call: Invocation) -> int:
         since=given.since,
         until=given.until,
         timestamps=not given.no_timestamps,
+        stream=given.stream,
     )
     if given.follow and given.format == "agent":
         msg = "--follow and --format agent exclude each other"
@@ -97,7 +97,7 @@ def show_logs(call: Invocation) -> int:
     if given.follow:
         return follow_log(call, payload, given.grep)
     part = "previous" if given.previous else "crash" if given.around_crash else "newest"
-    return run_command_tool(call, PART_OF_LOG, payload | _given(grep=given.grep, part=part))
+    return run_command_tool(call, "get_container_logs", payload | _given(grep=given.grep, part=part))
 
 
 def list_untracked(call: Invocation) -> int:

@@ -28,6 +28,7 @@ from bcon_exporter.tools.drift import DRIFT_TOOLS
 from bcon_exporter.tools.envelope import Envelope, failure
 from bcon_exporter.tools.exporter_status import UTILITY_TOOLS
 from bcon_exporter.tools.incidents import INCIDENT_TOOLS
+from bcon_exporter.tools.log_views import LOG_TOOLS
 from bcon_exporter.tools.notes import NOTE_TOOLS
 from bcon_exporter.tools.search import SEARCH_TOOLS
 from bcon_exporter.tools.tool import Tool
@@ -36,6 +37,7 @@ _log = logging.getLogger(__name__)
 
 TOOLS: tuple[Tool[Any], ...] = (
     *CONTAINER_TOOLS,
+    *LOG_TOOLS,
     *DRIFT_TOOLS,
     *DIAGNOSIS_TOOLS,
     *INCIDENT_TOOLS,
