@@ -23,6 +23,7 @@ OWN_WORDS: Mapping[str, frozenset[str]] = {
     for model, fields in {
         "CheckFinding": "service message file",
         "CheckReport": "project summary services files rule_errors",
+        "ConfigText": "path projects",
         "ContainerHealthSummary": "container_id container_name top_issue root",
         "ContainerInfo": "id name image status ports restart_policy compose_project compose_service",
         "ContainerLogs": "container_id container_name",

@@ -17,6 +17,7 @@ from bcon_exporter.compose.binary import HOW_TO_GET_ONE
 from bcon_exporter.compose.bounded_cache import BoundedCache
 from bcon_exporter.compose.compose_options import ComposeOptions
 from bcon_exporter.compose.deployment_files import (
+    FoundText,
     ResolvedDeployment,
     ResolvedEdit,
     find_named_files,
@@ -257,6 +258,33 @@ class ComposeReader:
         shown = safe_text(to_host(target.name, self._options.path_map))
         return ResolvedEdit(shown, before or "", after, plain, resolved, book)
 
+    def read_text(self, path: str, projects: Sequence[RunningProject]) -> FoundText:
+        """Return the text of a file that a known project reads, or that lies below the roots; its secrets are learned.
+
+        Raises:
+            ComposeFileNotFoundError: Neither, or there is no such file, or it is no regular one of at most 1 MiB: in
+                the daemon one and the same error.
+            InvalidInputError: On the command line: it is no such regular file.
+        """
+        file = self._file_to_edit(path)
+        running = [one for one in projects if find_problem(one, self._options) is None]
+        known = [(one.name, self._invocation_of_running(one)) for one in running]
+        known += [(main.parent.name, self._invocation_of_file(main, None)) for main in self._configured_files()]
+        readers = [(name, asked) for name, asked in known if self._target_in(file, asked) is not None]
+        if not readers and not is_within(file, self._options.roots):
+            raise opaque_file_error()
+        text = self._read_to_edit(file)
+        if text is None:
+            raise opaque_file_error()
+        for _, asked in readers or [(file.parent.name, self._invocation_of_file(file, None))]:
+            self._learn_unresolved(asked)
+        shown = safe_text(to_host(str(file), self._options.path_map))
+        return FoundText(shown, text, tuple(sorted({name for name, _ in readers})))
+
+    def _configured_files(self) -> list[Path]:
+        mains = ((find_default_file(one) or one) if is_directory(one) else one for one in self._options.files)
+        return [main for main in mains if is_file(main)]
+
     def resolve_view(
         self,
         view: EditedView,
@@ -316,9 +344,8 @@ class ComposeReader:
             raise InvalidInputError(msg, {"projects": sorted(targets)})
         if targets:
             return next(iter(targets.values()))
-        for setting in self._options.files:
-            main = (find_default_file(setting) or setting) if is_directory(setting) else setting
-            if is_file(main) and (target := self._target_in(file, self._invocation_of_file(main, name))) is not None:
+        for main in self._configured_files():
+            if (target := self._target_in(file, self._invocation_of_file(main, name))) is not None:
                 return target
         allowed = self._options.trusted or is_allowed(file, self._options)
         wrong = check_file(file)

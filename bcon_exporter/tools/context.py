@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 from pydantic import TypeAdapter
 
 from bcon_exporter import __version__, clock
-from bcon_exporter.compose import FileEdit, ResolvedDeployment, ResolvedEdit
+from bcon_exporter.compose import FileEdit, FoundText, ResolvedDeployment, ResolvedEdit
 from bcon_exporter.diagnosis import Policy
 from bcon_exporter.drift import IgnoreRule
 from bcon_exporter.engine import RequestCounts, Wants
@@ -238,6 +238,9 @@ class Wanted(Protocol):
 
     def resolve_edit(self, edit: FileEdit, now: datetime, known: tuple[RunningProject, ...] = ()) -> ResolvedEdit:
         """Return what a project's files ask for with one of them edited, and without; nothing is written."""
+
+    def read_text(self, path: str, projects: tuple[RunningProject, ...]) -> FoundText:
+        """Return the text of a file that a project reads, or that lies below the roots; its secrets are learned."""
 
     def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:
         """Resolve the files that the settings name."""

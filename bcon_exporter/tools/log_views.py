@@ -1,7 +1,8 @@
-"""get_container_logs: the newest lines of one container, or a part: lines that fit, around a crash, of the run before."""
+"""get_container_logs: one container's newest lines, or a part: that fit, around a crash, of the run before."""
 
 from collections.abc import Sequence
 from datetime import timedelta
+
 from bcon_exporter.diagnosis.explain import find_lines
 from bcon_exporter.engine import Wants
 from bcon_exporter.errors import InvalidInputError

@@ -24,7 +24,9 @@ OPTIONS: tuple[dict[str, Any], ...] = (
 """Of the view: each changes what is told."""
 
 
-MAY_FAIL = frozenset(("get_container_stats", "restart_service", "schedule_task", "modify_config", "read_logs"))
+MAY_FAIL = frozenset(
+    ("get_container_stats", "restart_service", "schedule_task", "modify_config", "read_config", "read_logs")
+)
 """Tools that may refuse a replayed host, or all hosts."""
 
 
@@ -41,6 +43,7 @@ INPUTS: dict[str, tuple[dict[str, Any], ...]] = {
     "get_untracked_containers": ({"all": True},),
     "diagnose_all": ({"include_healthy": True},),
     "schedule_task": ({"task": "diagnose"},),
+    "read_config": ({"path": COMPOSE_FILE},),
     "modify_config": ({"path": COMPOSE_FILE, "content": "services: {}"},),
     "write_memory": ({"text": SENTENCE},),
     **dict.fromkeys(("query_memory", "rag_search"), ({"query": SENTENCE}, {"query": "connection refused"})),

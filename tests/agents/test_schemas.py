@@ -49,6 +49,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "get_history": {"kind": "crash", "since": "2h", "limit": 5},
     "get_cost_report": {"period": "week"},
     "restart_service": {"service": "api"},
+    "read_config": {"path": "/srv/shop/compose.yaml", "limit": 20, "offset": 10},
     "modify_config": {"path": "/srv/shop/compose.yaml", "changes": [{"line": 3, "old": "db:16", "new": "db:17"}]},
     "schedule_task": {"task": "diagnose", "at": "now"},
 }

@@ -124,6 +124,7 @@ def test_every_tool_answers_about_podmans_containers(context: Context, podman: P
         "rag_search": call(context, "rag_search", query="connection refused"),
         "read_logs": call(context, "read_logs", unit=f"{api}.service", lines=2),
         "system_status": call(context, "system_status", include_disk=True),
+        "read_config": call(context, "read_config", path=str(project)),
         "modify_config": call(context, "modify_config", path=str(project), content=project.read_text()),
         "schedule_task": call(context, "schedule_task", task="drift"),
         "write_memory": call(context, "write_memory", text="runs on Podman"),

@@ -61,6 +61,7 @@ PAYLOADS: dict[str, dict[str, object]] = {
     "read_logs": {"unit": "talks.service"},
     "system_status": {"include_disk": True},
     "restart_service": {"service": "failed"},
+    "read_config": {"path": "FILE"},
     "modify_config": {"path": "FILE", "content": "name: shop\nservices: {web: {image: other}}\n"},
     "schedule_task": {"task": "drift"},
 }

@@ -139,6 +139,7 @@ def payloads(name: str, containers: list[str], files: list[Path], canaries: Cana
         "diagnose_all": [{"include_healthy": True}],
         "read_logs": [{"unit": one} for one in containers],
         "restart_service": [{"service": one} for one in containers],
+        "read_config": [{"path": str(file), "limit": 10_000} for file in files],
         "modify_config": [{"path": str(file), "content": file.read_text() + "\n# edited\n"} for file in files],
         "schedule_task": [{"task": task} for task in ("diagnose", "drift")],
         "system_status": [{"include_disk": True}],

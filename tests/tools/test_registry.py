@@ -46,6 +46,7 @@ NAMES = (
     "read_logs",
     "system_status",
     "restart_service",
+    "read_config",
     "modify_config",
     "schedule_task",
 )
@@ -62,7 +63,7 @@ GOOD_INPUT: dict[str, dict[str, Any]] = {
     "read_logs": {"unit": "api.service"},
     "schedule_task": {"task": "diagnose"},
 }
-REFUSES = ("detect_drift", "get_incident", "restart_service", "modify_config", "system_status")
+REFUSES = ("detect_drift", "get_incident", "restart_service", "read_config", "modify_config", "system_status")
 """What this snapshot holds no answer to, and what is refused always."""
 
 
@@ -138,6 +139,7 @@ def test_an_unknown_tool_is_refused_with_near_matches() -> None:
         ("restart_service", {"service": f"../{SECRET}"}, "service"),
         ("modify_config", {"path": "/a", "changes": [{"line": 0, "old": "a", "new": SECRET}]}, "changes.0.line"),
         ("modify_config", {"path": "/a", "changes": [{"line": 1, "old": "a\nb", "new": ""}]}, "changes.0.old"),
+        ("read_config", {"path": f"{SECRET}\n"}, "path"),
         ("modify_config", {"path": "/a", "changes": []}, ""),
         ("modify_config", {"path": "/a"}, ""),
         ("modify_config", {"path": "/a", "content": "", "changes": [{"line": 1, "old": "a", "new": ""}]}, ""),
