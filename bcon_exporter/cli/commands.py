@@ -70,6 +70,17 @@ def add_call_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--from-snapshot", metavar="FILE", help="read this snapshot file instead of an engine")
 
 
+def _operation_arguments(tool: str) -> Callable[[ArgumentParser], None]:
+    def add(parser: ArgumentParser) -> None:
+        """Add KEY=VALUE, --format and --from-snapshot."""
+        add_format(parser, "agent", ("agent", "json"))
+        parser.add_argument("words", nargs="*", metavar="KEY=VALUE", help="container:list state=running; help alone")
+        parser.add_argument("--from-snapshot", metavar="FILE", help="read this snapshot file instead of an engine")
+        parser.set_defaults(tool=tool)
+
+    return add
+
+
 def add_snapshot_arguments(parser: ArgumentParser) -> None:
     """Add --output, --for-report and --from-snapshot."""
     parser.add_argument("--output", "-o", metavar="FILE", help="file to write, readable by you only (default: stdout)")
@@ -584,6 +595,22 @@ COMMANDS: tuple[Command, ...] = (
         stage=EXPERIMENTAL,
     ),
     Command("call", TOOLS, "Call a tool with JSON; print the envelope.", add_call_arguments, "tool_commands:run_call"),
+    Command(
+        "flux",
+        TOOLS,
+        "Answer an operation of Flux: containers, projects, the engine.",
+        _operation_arguments("flux"),
+        "tool_commands:run_operation",
+        stage=EXPERIMENTAL,
+    ),
+    Command(
+        "scout",
+        TOOLS,
+        "Answer an operation of Scout: files of projects, disks.",
+        _operation_arguments("scout"),
+        "tool_commands:run_operation",
+        stage=EXPERIMENTAL,
+    ),
     Command(
         "tools",
         TOOLS,

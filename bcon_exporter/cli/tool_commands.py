@@ -15,6 +15,7 @@ from bcon_exporter.cli.tool_runner import close_context, exit_of, make_context, 
 from bcon_exporter.errors import InvalidInputError, SettingsError
 from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.reports import DiagnosisReport
+from bcon_exporter.model.tool_inputs import Words
 from bcon_exporter.tools import Context, Envelope, call_tool, find_tool, run_tool
 from bcon_exporter.tools.diagnosis import LAST_WORDS
 from bcon_exporter.tools.digest import DIGEST
@@ -198,13 +199,44 @@ def _call_for_agent(context: Context, call: Invocation, payload: Any) -> Envelop
     """Run a tool whose input holds that of the view as well."""
     from bcon_exporter.cli.agent_format import ViewOptions, split_options, write_answer  # few ask for it
 
-    tool = find_tool(call.arguments.tool)
+    tool = find_tool(call.arguments.tool).for_input(payload)
     if isinstance(payload, dict) and call.arguments.select is not None:
-        payload = {**payload, "select": call.arguments.select}
+        payload = type(payload)({**payload, "select": call.arguments.select})
     options, rest = split_options(payload, tool) if isinstance(payload, dict) else (ViewOptions(), payload)
-    envelope = run_tool(context, tool, rest)
+    envelope = run_tool(context, tool, Words(rest) if isinstance(payload, Words) else rest)
     write_answer(context, tool, envelope, options)
     return envelope
+
+
+def run_operation(call: Invocation) -> int:
+    """Run an operation of Flux or Scout, whose fields come as KEY=VALUE; print what agents read, or the envelope."""
+    payload = Words(_read_words(call.arguments.words))
+    context = make_context(call)
+    try:
+        for_agent = call.arguments.format == "agent"
+        envelope = _call_for_agent(context, call, payload) if for_agent else _call(context, call, payload)
+    finally:
+        close_context(context)
+    return exit_of(envelope, "never")
+
+
+def _read_words(words: list[str]) -> dict[str, object]:
+    """Return the fields that words give; the first may be the key alone: container:list.
+
+    Raises:
+        InvalidInputError: A word is none, or a field is given twice.
+    """
+    first = words[0] if words and "=" not in words[0] else None
+    action, colon, subaction = (first or "").partition(":")
+    fields: dict[str, object] = {"action": action} if first is not None else {}
+    fields |= {"subaction": subaction} if colon else {}
+    for word in words[first is not None :]:
+        name, equals, value = word.partition("=")
+        if not equals or name in fields:
+            what = f"{name}: give it once" if equals else f"{name!r} is no KEY=VALUE"
+            raise InvalidInputError(what, {"errors": [{"field": name, "message": "must be one KEY=VALUE"}]})
+        fields[name] = value
+    return fields
 
 
 def run_snapshot(call: Invocation) -> int:

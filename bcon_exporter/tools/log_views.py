@@ -1,6 +1,6 @@
 """get_container_logs: one container's newest lines, or a part: that fit, around a crash, of the run before."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from bcon_exporter.diagnosis.explain import find_lines
@@ -24,9 +24,13 @@ def get_container_logs(context: Context, request: GetContainerLogsInput) -> Cont
     Raises:
         BconError: There is no such part, or the pattern or log cannot be read.
     """
-    fits = find_lines(request.grep) if request.grep is not None else None
+    return read_part(context, request, find_lines(request.grep) if request.grep is not None else None)
+
+
+def read_part(context: Context, request: GetContainerLogsInput, fits: Callable[[str], bool] | None) -> ContainerLogs:
+    """Do what `get_container_logs` does, with the lines that a function chooses; None for all."""
     facts, _ = read_container(context, request.container_id, Wants(logs=False, usage=False))
-    lines, cut = _read(context, facts, request)
+    lines, cut = _read(context, facts, request, takes_all=fits is None and request.stream == "both")
     lines = tuple(
         line for line in lines if (fits is None or fits(line.text)) and request.stream in ("both", line.stream)
     )
@@ -45,7 +49,9 @@ def get_container_logs(context: Context, request: GetContainerLogsInput) -> Cont
     )
 
 
-def _read(context: Context, facts: ContainerFacts, request: GetContainerLogsInput) -> tuple[Sequence[LogLine], bool]:
+def _read(
+    context: Context, facts: ContainerFacts, request: GetContainerLogsInput, *, takes_all: bool
+) -> tuple[Sequence[LogLine], bool]:
     """Return the lines, and whether older ones were cut off by the bounds of reading."""
     if request.part == "crash":
         return _read_around(context, facts, request.tail), False
@@ -54,7 +60,6 @@ def _read(context: Context, facts: ContainerFacts, request: GetContainerLogsInpu
         if facts.started_at is None:
             raise _nothing(facts, "never started, so there is no run before")
         until = min(until, facts.started_at) if until is not None else facts.started_at
-    takes_all = request.grep is None and request.stream == "both"
     tail = request.tail if takes_all else MAX_TAIL
     logs = context.host.read_logs(facts.id, tail=tail, since=request.since, until=until)
     if request.part == "previous" and not logs.lines:

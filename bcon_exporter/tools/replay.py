@@ -422,6 +422,15 @@ class SnapshotCompose:
         """Say that no file is read."""
         raise _no_files(so_that="none can be shown")
 
+    def list_files(
+        self,
+        folder: str,  # noqa: ARG002
+        depth: int,  # noqa: ARG002
+        projects: tuple[RunningProject, ...],  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """Say that no file is read."""
+        raise _no_files(so_that="none can be found")
+
     def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:  # noqa: ARG002
         """Return every project of the snapshot."""
         return self._projects

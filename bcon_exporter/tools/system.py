@@ -90,6 +90,8 @@ def system_status(context: Context, request: SystemStatusInput) -> SystemStatus:
         engine_version=engine.server_version,
         api_version=engine.api_version,
         architecture=engine.architecture,
+        operating_system=engine.operating_system,
+        kernel=engine.kernel,
         storage_driver=engine.storage_driver,
         cgroup_version=engine.cgroup_version,
         cpu_count=engine.cpu_count,

@@ -45,6 +45,7 @@ from tests.outputs.alertmanager.receiver import Receiver, receiving
 from tests.outputs.mcp.talking import DIAGNOSE_ALL
 from tests.outputs.messages.receivers import HttpReceiver
 from tests.secrets.encodings import CANARIES, ENCODINGS
+from tests.tools.operation_inputs import good_inputs
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -125,6 +126,10 @@ def excerpt(text: str, secret: str) -> str:
     return repr(text[max(0, at - 120) : at + 60])
 
 
+OF_EACH = ("container:inspect", "container:recreate")
+"""Operations that are asked about every container."""
+
+
 def payloads(name: str, containers: list[str], files: list[Path], canaries: Canaries) -> list[dict[str, Any]]:
     """Inputs for a tool, good ones and bad ones with a secret in them."""
     by_container = [{"container_id": one} for one in containers]
@@ -139,6 +144,17 @@ def payloads(name: str, containers: list[str], files: list[Path], canaries: Cana
         "diagnose_all": [{"include_healthy": True}],
         "read_logs": [{"unit": one} for one in containers],
         "restart_service": [{"service": one} for one in containers],
+        **{
+            tool: [
+                payload
+                for container in containers
+                for operation, payload in good_inputs(
+                    tool, container=container, project=files[0].parent.name, file=str(files[0])
+                )
+                if container == containers[0] or operation.key in OF_EACH
+            ]
+            for tool in ("flux", "scout")
+        },
         "read_config": [{"path": str(file), "limit": 10_000} for file in files],
         "modify_config": [{"path": str(file), "content": file.read_text() + "\n# edited\n"} for file in files],
         "schedule_task": [{"task": task} for task in ("diagnose", "drift")],

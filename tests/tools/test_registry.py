@@ -49,6 +49,8 @@ NAMES = (
     "read_config",
     "modify_config",
     "schedule_task",
+    "flux",
+    "scout",
 )
 GOOD_INPUT: dict[str, dict[str, Any]] = {
     "get_container_info": {"container_id": "api"},
@@ -62,6 +64,8 @@ GOOD_INPUT: dict[str, dict[str, Any]] = {
     "write_memory": {"text": "exits with 3 every Sunday"},
     "read_logs": {"unit": "api.service"},
     "schedule_task": {"task": "diagnose"},
+    "flux": {"action": "help"},
+    "scout": {"action": "help", "topic": "zfs"},
 }
 REFUSES = ("detect_drift", "get_incident", "restart_service", "read_config", "modify_config", "system_status")
 """What this snapshot holds no answer to, and what is refused always."""

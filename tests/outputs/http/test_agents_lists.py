@@ -111,6 +111,7 @@ _WORD = {
     "service": "web",
     "path": "/srv/x/compose.yaml",
     "task": "diagnose",
+    "action": "help",
 }
 
 
