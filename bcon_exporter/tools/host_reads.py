@@ -9,7 +9,7 @@ from typing import Any
 from bcon_exporter.diagnosis import diagnose_host
 from bcon_exporter.drift import find_projects
 from bcon_exporter.engine import Wants
-from bcon_exporter.errors import BconError, ComposeFileNotFoundError, InvalidInputError
+from bcon_exporter.errors import BconError, ComposeFileNotFoundError, InvalidInputError, NotAvailableError
 from bcon_exporter.model.config_text import ConfigText, ReadConfigInput
 from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, Mount
 from bcon_exporter.model.disk import DiskReport, DiskUsageInput, StoredData
@@ -376,7 +376,15 @@ def _show_disk(context: Context, _request: Any) -> DiskReport:
 
 
 def _show_file_systems(context: Context, request: Any) -> tuple[FileSystemRow, ...]:
+    """Return the file systems that containers write to; of a path the one that it is in, and those below it.
+
+    Raises:
+        NotAvailableError: They are not seen from here.
+    """
     snapshot = observe(context, Wants(logs=False, usage=True))
+    if snapshot.disks is None:
+        msg = f"the disks are not seen from here: {snapshot.unread.get('disks', 'they were not read')}"
+        raise NotAvailableError(msg, {"would_help": "bcon-exporter on the engine's own machine"})
     path, in_words = getattr(request, "path", None), getattr(request, "human_readable", False)
     return tuple(
         FileSystemRow(
@@ -388,9 +396,13 @@ def _show_file_systems(context: Context, request: Any) -> tuple[FileSystemRow, .
             free=show_size(disk.free_bytes) if in_words else None,
             containers=disk.containers,
         )
-        for disk in snapshot.disks or ()
-        if path is None or f"{disk.path.rstrip('/')}/".startswith(f"{path.rstrip('/')}/")
+        for disk in snapshot.disks
+        if path is None or _is_below(disk.path, path) or _is_below(path, disk.path)
     )
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return f"{path.rstrip('/')}/".startswith(f"{folder.rstrip('/')}/")
 
 
 def _show_health(context: Context, _request: Any) -> HealthCheck:

@@ -134,6 +134,7 @@ def payloads(name: str, containers: list[str], files: list[Path], canaries: Cana
     """Inputs for a tool, good ones and bad ones with a secret in them."""
     by_container = [{"container_id": one} for one in containers]
     logged = [{**one, **LOGGED} for one in by_container if one["container_id"] == ENCODER]
+    file = files[0] if files else Path("/srv/shop/compose.yaml")
     good: dict[str, list[dict[str, Any]]] = {
         **dict.fromkeys(("get_container_info", "get_container_stats", "diagnose_container"), by_container),
         "get_container_logs": [*by_container, *logged],
@@ -149,7 +150,7 @@ def payloads(name: str, containers: list[str], files: list[Path], canaries: Cana
                 payload
                 for container in containers
                 for operation, payload in good_inputs(
-                    tool, container=container, project=files[0].parent.name, file=str(files[0])
+                    tool, container=container, project=file.parent.name, file=str(file)
                 )
                 if container == containers[0] or operation.key in OF_EACH
             ]
@@ -222,8 +223,9 @@ def ask_daemon(daemon: Daemon, shown: Shown, canaries: Canaries, containers: lis
 def ask_tool(daemon: Daemon, tool: str, payload: dict[str, Any]) -> dict[str, str]:
     """What a tool answers, and what it answers agents."""
     answer = wait_until(partial(answer_of, daemon, tool, payload), f"an answer of {tool}")
-    assert answer.status < HTTPStatus.INTERNAL_SERVER_ERROR or payload.get("container_id") == 7, answer.text
-    about = next(iter(payload.values()), "")
+    is_fine = answer.status < HTTPStatus.INTERNAL_SERVER_ERROR or answer.status == HTTPStatus.NOT_IMPLEMENTED
+    assert is_fine or payload.get("container_id") == 7, answer.text
+    about = " ".join(map(str, list(payload.values())[:3]))
     for_agents = partial(answer_of, daemon, f"{tool}{AGENTS_QUERY}", payload | ALL_OF_IT)
     return {
         f"POST {tool} {about}": answer.text,

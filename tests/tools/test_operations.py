@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from bcon_exporter.agents.answer_rendering import render_answer, split_options
 from bcon_exporter.agents.schemas import compact_schema
-from bcon_exporter.model.container_facts import EngineFacts
+from bcon_exporter.model.container_facts import DiskFacts, EngineFacts
 from bcon_exporter.model.operations import FIELDS, make_model, read_fields
 from bcon_exporter.model.tool_inputs import NOW, Words
 from bcon_exporter.tools import call_tool, find_tool
@@ -39,7 +39,17 @@ KEYS = {
 }
 OPERATIONS = [(tool, operation) for tool, operations in TABLES.items() for operation in operations]
 ENGINE = EngineFacts(name="shop-1", server_version="28.5.1", api_version="1.51")
-NOT_IN_A_SNAPSHOT = {"docker:images", "docker:rmi", "docker:prune", "peek", "find", "delta", "emit"}
+NOT_IN_A_SNAPSHOT = {
+    "host:mounts",
+    "df",
+    "docker:images",
+    "docker:rmi",
+    "docker:prune",
+    "peek",
+    "find",
+    "delta",
+    "emit",
+}
 CODES = {"answered": None, "denied": "permission_denied", "elsewhere": "not_available"}
 
 
@@ -296,6 +306,16 @@ def test_a_project_is_shown_with_what_is_wrong_with_each_container() -> None:
     assert "exited with code 3" in answer.rows[0].summary
     missing = ask("flux", action="compose", subaction="status", host="localhost", project="shpo").error
     assert (missing.code, missing.details["near_matches"]) == ("compose_file_not_found", ("shop",))
+
+
+def test_the_space_is_that_of_the_file_system_that_a_path_is_in() -> None:
+    disks = tuple(
+        DiskFacts(path=path, used_ratio=0.5, total_bytes=2**30, free_bytes=2**29) for path in ("/var", "/srv")
+    )
+    context = context_of(snapshot(container(), disks=disks))
+    shown = ask("scout", context, action="df", host="localhost", path="/var/lib/docker").value
+    assert [(row.path, row.used_percent, row.free) for row in shown] == [("/var", 50.0, "512.0 MiB")]
+    assert len(ask("scout", context, action="df", host="localhost").value) == 2
 
 
 def test_help_is_made_of_the_table() -> None:
