@@ -120,8 +120,9 @@ drift-oracle: venv ## Compare drift with a benchmark outside of the repository, 
 	@$(if $(ORACLE),.ci/setup.sh packages dockerd docker busybox)
 	@$(BIN)/python -m tests.drift_corpus.oracle '$(ORACLE)' $(ORACLE_ARGS)
 
-docs: venv ## Write the documents of symptoms and signatures, the man page and the table of flags anew from the code
+docs: venv ## Write the documents of symptoms, signatures and names, the man page and the table of flags anew from the code
 	$(BIN)/python -m deploy.symptom_documents
+	$(BIN)/python -m deploy.name_documents
 	COLUMNS=100 $(BIN)/python -m deploy.terminal_files
 
 screenshots: venv ## Draw the pictures of docs/images anew from the demonstration's real output

@@ -39,6 +39,7 @@ class _Reloadable(TypedDict):
     policy: Policy
     drift_ignore: tuple[IgnoreRule, ...]
     quiet_hours: tuple[QuietHours, ...]
+    tells_commands: bool
     host_name: str
     scan_deadline_seconds: float
 
@@ -218,6 +219,7 @@ def _reloadable_of(settings: Settings) -> _Reloadable:
         "policy": _policy(settings),
         "drift_ignore": tuple(map(parse_ignore_rule, settings.drift.ignore)),
         "quiet_hours": tuple(map(parse_quiet_hours, settings.quiet.hours)),
+        "tells_commands": settings.agents.commands == "on",
         "host_name": settings.notify.host or "",
         "scan_deadline_seconds": settings.scan.deadline_seconds,
     }

@@ -21,10 +21,12 @@ from bcon_exporter.agents.untrusted_text import (
 )
 from bcon_exporter.errors import BconError, InvalidInputError
 from bcon_exporter.model.base import Frozen
+from bcon_exporter.model.config_text import ConfigText
+from bcon_exporter.model.host_reads import ProjectLogs
 from bcon_exporter.model.odd_names import is_odd_name
 from bcon_exporter.model.quantities import show_count
 from bcon_exporter.model.reports import ContainerLogs, DiagnoseAllReport, DiagnosisReport, DriftReport
-from bcon_exporter.model.tool_inputs import Switch, Whole
+from bcon_exporter.model.tool_inputs import WORDS, Switch, Whole, Words
 from bcon_exporter.model.validation_messages import tell_refusal
 from bcon_exporter.secrets.cleaning import clean_name
 from bcon_exporter.tools import Context, Envelope, Tool
@@ -33,6 +35,7 @@ from bcon_exporter.tools.drift import DriftFindings
 PROVIDER = "docker"
 _LONGEST_METADATA = 64
 _LONGEST_AS_OF = 64
+_OFFSET_DIGITS = 7
 _LINES = "untrusted"
 """What the lines of a log are called: nobody vouches for them."""
 _DETAILS = (
@@ -118,7 +121,7 @@ def split_options(payload: Mapping[str, Any], tool: Tool[Any] | None = None) -> 
     of_view = {name: item for name, item in payload.items() if name in names and item is not None}
     rest = {name: item for name, item in payload.items() if name not in names}
     try:
-        options = ViewOptions.model_validate(of_view)
+        options = ViewOptions.model_validate(of_view, context={WORDS: isinstance(payload, Words)})
     except ValidationError as error:
         problems = [
             {"field": clean_name(str(item["loc"][0])), "message": tell_refusal(item)}
@@ -128,9 +131,13 @@ def split_options(payload: Mapping[str, Any], tool: Tool[Any] | None = None) -> 
         raise InvalidInputError(msg, {"errors": problems}) from None
     if options.select is not None:
         check_expression(options.select)
-    offset = payload.get("offset")
-    if "offset" in own and isinstance(offset, int) and offset > 0:
-        options = options.model_copy(update={"offset": offset})
+    if "response_format" in own and tool is not None:
+        wanted = payload.get("response_format")
+        form = wanted if wanted in ("json", "markdown") else tool.answer_format
+        options = options.model_copy(update={"response_format": form})
+    offset = str(payload.get("offset", ""))
+    if "offset" in own and offset.isdecimal() and len(offset) <= _OFFSET_DIGITS:
+        options = options.model_copy(update={"offset": int(offset)})
     return options, rest
 
 
@@ -211,7 +218,7 @@ def _list_rows(tool: Tool[Any], value: Any, options: ViewOptions, host_name: str
         case DriftFindings():
             each = (project_drift(report, detail=options.detail) for report in value.reports)
             rows, key = [finding for findings in each for finding in findings], "findings"
-        case ContainerLogs():
+        case ContainerLogs() | ProjectLogs():
             return _list_lines(value, _metadata(host_name, at))
         case tuple():
             rows, key = project_rows(value, detail=options.detail), "rows"
@@ -232,23 +239,28 @@ def _list_rows(tool: Tool[Any], value: Any, options: ViewOptions, host_name: str
         reachable=total if pages_itself else len(rows),
         as_of=f"{metadata['timestamp']}~{_fingerprint(['total', total] if pages_itself else rows)}",
         own_offset=own_offset,
-        at_most=max(1, len(rows)) if "limit" in tool.input_model.model_fields else None,
+        at_most=max(1, len(rows))
+        if "limit" in tool.input_model.model_fields or isinstance(value, ConfigText)
+        else None,
     )
 
 
-def _list_lines(value: ContainerLogs, metadata: dict[str, Any]) -> Listed:
+def _list_lines(value: ContainerLogs | ProjectLogs, metadata: dict[str, Any]) -> Listed:
     lines = project_lines(value.entries)
+    report = sort_texts(value, without=_BESIDE_LINES).own
     return Listed(
         key=_LINES,
         rows=lines,
         metadata=metadata,
-        report={"container_name": value.container_name, **({"truncated": True} if value.truncated else {})},
+        report={name: item for name, item in report.items() if item is not False},
         total=len(lines),
         reachable=len(lines),
         as_of=f"{metadata['timestamp']}~{_fingerprint(lines)}",
     )
 
 
+_BESIDE_LINES = frozenset(("entries", "container_id", "tail", "lines", "since", "until"))
+"""Fields of a log that are not told beside its lines: the lines themselves, and what was asked for."""
 _SHOWN_AS_ROWS = {
     DiagnosisReport: frozenset(("symptoms", "likely_causes", "suggestions", "container_id", "detailed_explanation")),
     DiagnoseAllReport: frozenset(("summaries", "reports", "unchecked")),

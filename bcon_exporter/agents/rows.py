@@ -7,6 +7,7 @@ from typing import Any
 
 from bcon_exporter.agents.untrusted_text import sort_texts
 from bcon_exporter.model.disk import DiskItem
+from bcon_exporter.model.host_reads import ProjectLogEntry
 from bcon_exporter.model.incidents import IncidentLine
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.odd_names import is_odd_name
@@ -115,17 +116,21 @@ def show_moment(at: datetime) -> str:
     return f"{at:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def project_lines(entries: Sequence[LogEntry]) -> list[str]:
+def project_lines(entries: Sequence[LogEntry | ProjectLogEntry]) -> list[str]:
     """Return the lines of a log, oldest first; equal ones in a row are one, with the time of the last and how many."""
     lines = []
-    for _, equal in groupby(entries, key=lambda entry: (entry.stream, entry.message)):
+    for (whose, _, _), equal in groupby(entries, key=lambda entry: (_owner_of(entry), entry.stream, entry.message)):
         run = list(equal)
         last = run[-1]
         at = f"{show_moment(last.timestamp)} " if last.timestamp is not None else ""
         stream = "stderr: " if last.stream == "stderr" else ""
         times = f" ×{len(run)}" if len(run) > 1 else ""  # noqa: RUF001 -- as people write it
-        lines.append(f"{at}{stream}{_cut_line(last.message)}{times}")
+        lines.append(f"{at}{whose}{stream}{_cut_line(last.message)}{times}")
     return lines
+
+
+def _owner_of(entry: LogEntry | ProjectLogEntry) -> str:
+    return f"{entry.container} " if isinstance(entry, ProjectLogEntry) else ""
 
 
 LONGEST_LINE = 360

@@ -86,7 +86,7 @@ def _answer(context: "Context", wanted: "ToolCall | BconError", kept: "KeptPages
     if isinstance(wanted, BconError):
         return render_error(CALL, wanted, ViewOptions(), host_name, context.now())
     try:
-        tool = find_tool(wanted.tool)
+        tool = find_tool(wanted.tool).for_input(wanted.arguments)
         options, arguments = split_options(wanted.arguments, tool)
     except InvalidInputError as error:
         return render_error(wanted.tool, error, ViewOptions(), host_name, context.now())

@@ -70,6 +70,17 @@ def add_call_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--from-snapshot", metavar="FILE", help="read this snapshot file instead of an engine")
 
 
+def _operation_arguments(tool: str) -> Callable[[ArgumentParser], None]:
+    def add(parser: ArgumentParser) -> None:
+        """Add KEY=VALUE, --format and --from-snapshot."""
+        add_format(parser, "agent", ("agent", "json"))
+        parser.add_argument("words", nargs="*", metavar="KEY=VALUE", help="container:list state=running; help alone")
+        parser.add_argument("--from-snapshot", metavar="FILE", help="read this snapshot file instead of an engine")
+        parser.set_defaults(tool=tool)
+
+    return add
+
+
 def add_snapshot_arguments(parser: ArgumentParser) -> None:
     """Add --output, --for-report and --from-snapshot."""
     parser.add_argument("--output", "-o", metavar="FILE", help="file to write, readable by you only (default: stdout)")
@@ -287,6 +298,9 @@ def _logs_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--since", metavar="TIME", help="2026-01-31T12:00:00Z, or how long ago: 10m")
     parser.add_argument("--until", metavar="TIME", help="2026-01-31T12:00:00Z, or how long ago: 10m")
     parser.add_argument("--grep", "-g", metavar="PATTERN", help="lines with this text, or an RE2 pattern after re:")
+    parser.add_argument(
+        "--stream", choices=("stdout", "stderr", "both"), default="both", help="of which stream (default: both)"
+    )
     parser.add_argument("--around-crash", action="store_true", help="lines before and after its last end, half each")
     parser.add_argument("--previous", action="store_true", help="lines from before its last start")
     parser.add_argument("--follow", "-f", action="store_true", help="go on with new lines, until Ctrl-C")
@@ -581,6 +595,22 @@ COMMANDS: tuple[Command, ...] = (
         stage=EXPERIMENTAL,
     ),
     Command("call", TOOLS, "Call a tool with JSON; print the envelope.", add_call_arguments, "tool_commands:run_call"),
+    Command(
+        "flux",
+        TOOLS,
+        "Answer an operation of Flux: containers, projects, the engine.",
+        _operation_arguments("flux"),
+        "tool_commands:run_operation",
+        stage=EXPERIMENTAL,
+    ),
+    Command(
+        "scout",
+        TOOLS,
+        "Answer an operation of Scout: files of projects, disks.",
+        _operation_arguments("scout"),
+        "tool_commands:run_operation",
+        stage=EXPERIMENTAL,
+    ),
     Command(
         "tools",
         TOOLS,

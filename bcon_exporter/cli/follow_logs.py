@@ -11,8 +11,7 @@ from bcon_exporter.diagnosis.explain import find_lines
 from bcon_exporter.errors import InternalError, SettingsError
 from bcon_exporter.model.reports import ContainerLogs, LogEntry
 from bcon_exporter.model.tool_inputs import MAX_TAIL, Words
-from bcon_exporter.tools import run_tool
-from bcon_exporter.tools.log_views import PART_OF_LOG
+from bcon_exporter.tools import call_tool
 
 _PAUSE_SECONDS = 1.0
 
@@ -59,7 +58,7 @@ def follow_log(call: Invocation, payload: dict[str, object], pattern: str | None
     wanted = payload | {"timestamps": True}
     try:
         while True:
-            envelope = run_tool(context, PART_OF_LOG, Words(wanted))
+            envelope = call_tool(context, "get_container_logs", Words(wanted))
             if envelope.error is not None:
                 screen.show(envelope)
                 return exit_of(envelope, "never")

@@ -15,12 +15,12 @@ from bcon_exporter.cli.tool_runner import close_context, exit_of, make_context, 
 from bcon_exporter.errors import InvalidInputError, SettingsError
 from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.reports import DiagnosisReport
+from bcon_exporter.model.tool_inputs import Words
 from bcon_exporter.tools import Context, Envelope, call_tool, find_tool, run_tool
 from bcon_exporter.tools.diagnosis import LAST_WORDS
 from bcon_exporter.tools.digest import DIGEST
 from bcon_exporter.tools.history_view import FOLDED_HISTORY
 from bcon_exporter.tools.host_views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_SNAPSHOT, HOST_STATS, NAMED_DIAGNOSIS
-from bcon_exporter.tools.log_views import PART_OF_LOG
 from bcon_exporter.tools.replay import snapshot_json, write_snapshot
 from bcon_exporter.tools.report_snapshot import reduce_for_report, tell_report
 
@@ -90,6 +90,7 @@ def show_logs(call: Invocation) -> int:
         since=given.since,
         until=given.until,
         timestamps=not given.no_timestamps,
+        stream=given.stream,
     )
     if given.follow and given.format == "agent":
         msg = "--follow and --format agent exclude each other"
@@ -97,7 +98,7 @@ def show_logs(call: Invocation) -> int:
     if given.follow:
         return follow_log(call, payload, given.grep)
     part = "previous" if given.previous else "crash" if given.around_crash else "newest"
-    return run_command_tool(call, PART_OF_LOG, payload | _given(grep=given.grep, part=part))
+    return run_command_tool(call, "get_container_logs", payload | _given(grep=given.grep, part=part))
 
 
 def list_untracked(call: Invocation) -> int:
@@ -198,13 +199,44 @@ def _call_for_agent(context: Context, call: Invocation, payload: Any) -> Envelop
     """Run a tool whose input holds that of the view as well."""
     from bcon_exporter.cli.agent_format import ViewOptions, split_options, write_answer  # few ask for it
 
-    tool = find_tool(call.arguments.tool)
+    tool = find_tool(call.arguments.tool).for_input(payload)
     if isinstance(payload, dict) and call.arguments.select is not None:
-        payload = {**payload, "select": call.arguments.select}
+        payload = type(payload)({**payload, "select": call.arguments.select})
     options, rest = split_options(payload, tool) if isinstance(payload, dict) else (ViewOptions(), payload)
-    envelope = run_tool(context, tool, rest)
+    envelope = run_tool(context, tool, Words(rest) if isinstance(payload, Words) else rest)
     write_answer(context, tool, envelope, options)
     return envelope
+
+
+def run_operation(call: Invocation) -> int:
+    """Run an operation of Flux or Scout, whose fields come as KEY=VALUE; print what agents read, or the envelope."""
+    payload = Words(_read_words(call.arguments.words))
+    context = make_context(call)
+    try:
+        for_agent = call.arguments.format == "agent"
+        envelope = _call_for_agent(context, call, payload) if for_agent else _call(context, call, payload)
+    finally:
+        close_context(context)
+    return exit_of(envelope, "never")
+
+
+def _read_words(words: list[str]) -> dict[str, object]:
+    """Return the fields that words give; the first may be the key alone: container:list.
+
+    Raises:
+        InvalidInputError: A word is none, or a field is given twice.
+    """
+    first = words[0] if words and "=" not in words[0] else None
+    action, colon, subaction = (first or "").partition(":")
+    fields: dict[str, object] = {"action": action} if first is not None else {}
+    fields |= {"subaction": subaction} if colon else {}
+    for word in words[first is not None :]:
+        name, equals, value = word.partition("=")
+        if not equals or name in fields:
+            what = f"{name}: give it once" if equals else f"{name!r} is no KEY=VALUE"
+            raise InvalidInputError(what, {"errors": [{"field": name, "message": "must be one KEY=VALUE"}]})
+        fields[name] = value
+    return fields
 
 
 def run_snapshot(call: Invocation) -> int:

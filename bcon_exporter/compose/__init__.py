@@ -2,7 +2,7 @@
 
 from bcon_exporter.compose.binary import find_binary
 from bcon_exporter.compose.compose_options import ComposeOptions
-from bcon_exporter.compose.deployment_files import ResolvedDeployment, ResolvedEdit
+from bcon_exporter.compose.deployment_files import FoundText, ResolvedDeployment, ResolvedEdit
 from bcon_exporter.compose.edited_files import FileEdit
 from bcon_exporter.compose.environment_values import hide_environment
 from bcon_exporter.compose.reader import ComposeReader
@@ -12,6 +12,7 @@ __all__ = [
     "ComposeOptions",
     "ComposeReader",
     "FileEdit",
+    "FoundText",
     "MappingNode",
     "Node",
     "NotYamlError",

@@ -66,6 +66,21 @@ class ResolvedEdit:
     book: HostSecrets
 
 
+@dataclass(frozen=True, slots=True)
+class FoundText:
+    """A file that a known project reads, or that lies below compose.roots.
+
+    Attributes:
+        file: As the Docker host knows it.
+        text: Never to be shown as it is.
+        projects: Those that read it.
+    """
+
+    file: str
+    text: str = field(repr=False)
+    projects: tuple[str, ...] = ()
+
+
 def find_named_files(words: DeploymentWords, environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the Compose files that words name, without any those that Compose takes by itself; empty without one.
 

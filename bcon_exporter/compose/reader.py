@@ -4,7 +4,8 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -17,6 +18,7 @@ from bcon_exporter.compose.binary import HOW_TO_GET_ONE
 from bcon_exporter.compose.bounded_cache import BoundedCache
 from bcon_exporter.compose.compose_options import ComposeOptions
 from bcon_exporter.compose.deployment_files import (
+    FoundText,
     ResolvedDeployment,
     ResolvedEdit,
     find_named_files,
@@ -93,6 +95,7 @@ _CACHED_PROJECTS = 256
 _VERSION_PAUSE_SECONDS = 60.0
 """Pause before a binary that did not report its version is asked again."""
 _LOWEST_MAJOR = 2
+_MOST_FILES = 5_000
 _PIPE_CHARACTERS = 16 * 1024
 """The smallest capacity of a pipe."""
 
@@ -257,6 +260,50 @@ class ComposeReader:
         shown = safe_text(to_host(target.name, self._options.path_map))
         return ResolvedEdit(shown, before or "", after, plain, resolved, book)
 
+    def read_text(self, path: str, projects: Sequence[RunningProject]) -> FoundText:
+        """Return the text of a file that a known project reads, or that lies below the roots; its secrets are learned.
+
+        Raises:
+            ComposeFileNotFoundError: Neither, or there is no such file, or it is no regular one of at most 1 MiB: in
+                the daemon one and the same error.
+            InvalidInputError: On the command line: it is no such regular file.
+        """
+        file = self._file_to_edit(path)
+        running = [one for one in projects if find_problem(one, self._options) is None]
+        known = [(one.name, self._invocation_of_running(one)) for one in running]
+        known += [(main.parent.name, self._invocation_of_file(main, None)) for main in self._configured_files()]
+        readers = [(name, asked) for name, asked in known if self._target_in(file, asked) is not None]
+        if not readers and not is_within(file, self._options.roots):
+            raise opaque_file_error()
+        text = self._read_to_edit(file)
+        if text is None:
+            raise opaque_file_error()
+        for _, asked in readers or [(file.parent.name, self._invocation_of_file(file, None))]:
+            self._learn_unresolved(asked)
+        shown = safe_text(to_host(str(file), self._options.path_map))
+        return FoundText(shown, text, tuple(sorted({name for name, _ in readers})))
+
+    def list_files(self, folder: str, depth: int, projects: Sequence[RunningProject]) -> tuple[str, ...]:
+        """Return the files that `read_text` shows and that lie at most `depth` folders below one."""
+        top = self._file_to_edit(folder)
+        top = top if is_directory(top) else top.parent
+        running = [one for one in projects if find_problem(one, self._options) is None]
+        known = [self._invocation_of_running(one) for one in running]
+        known += [self._invocation_of_file(main, None) for main in self._configured_files()]
+        named = {Path(name) for asked in known for name in self._involved_files.find(self._request(asked)).files}
+        found = {file for file in named if is_file(file) and self._is_near(file, top, depth)}
+        if is_within(top, self._options.roots):
+            found.update(_walk(top, depth))
+        return tuple(sorted(safe_text(to_host(str(file), self._options.path_map)) for file in found))
+
+    def _is_near(self, file: Path, top: Path, depth: int) -> bool:
+        is_allowed_here = self._options.trusted or is_allowed(file, self._options)
+        return is_allowed_here and file.is_relative_to(top) and len(file.relative_to(top).parts) <= depth
+
+    def _configured_files(self) -> list[Path]:
+        mains = ((find_default_file(one) or one) if is_directory(one) else one for one in self._options.files)
+        return [main for main in mains if is_file(main)]
+
     def resolve_view(
         self,
         view: EditedView,
@@ -316,9 +363,8 @@ class ComposeReader:
             raise InvalidInputError(msg, {"projects": sorted(targets)})
         if targets:
             return next(iter(targets.values()))
-        for setting in self._options.files:
-            main = (find_default_file(setting) or setting) if is_directory(setting) else setting
-            if is_file(main) and (target := self._target_in(file, self._invocation_of_file(main, name))) is not None:
+        for main in self._configured_files():
+            if (target := self._target_in(file, self._invocation_of_file(main, name))) is not None:
                 return target
         allowed = self._options.trusted or is_allowed(file, self._options)
         wrong = check_file(file)
@@ -726,6 +772,22 @@ class ComposeReader:
             return None
         content = json.dumps([involved.fingerprint, invocation.arguments, sorted(self._options.environ.items())])
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _walk(top: Path, depth: int) -> Iterator[Path]:
+    """Yield the regular files below a folder, without following links; the first thousands."""
+    looked_at = 0
+    for folder, folders, files in os.walk(top):
+        here = Path(folder)
+        level = len(here.relative_to(top).parts) + 1
+        if level >= depth:
+            folders.clear()
+        for name in files:
+            looked_at += 1
+            if looked_at > _MOST_FILES:
+                return
+            if stat.S_ISREG((here / name).lstat().st_mode):
+                yield here / name
 
 
 class _ChangedError(ComposeFileNotFoundError):

@@ -49,13 +49,18 @@ def read_stored_data(session: EngineSession, book: HostSecrets, now: datetime, s
 
 def _hide_in_tags(data: StoredData, book: HostSecrets) -> StoredData:
     """Hide what containers hold in the tags of images; all at once, since each look goes through all secrets."""
-    names = [image.name.rpartition(":") for image in data.images]
-    hidden = book.hide("\n".join(tag for _, _, tag in names)).split("\n")
-    if len(hidden) != len(names):
-        hidden = [MASK] * len(names)
+    names = [name for image in data.images for name in (image.name, *image.tags)]
+    parts = [name.rpartition(":") for name in names]
+    hidden = book.hide("\n".join(tag for _, _, tag in parts)).split("\n")
+    if len(hidden) != len(parts):
+        hidden = [MASK] * len(parts)
+    shown = {
+        raw: raw if not colon or "/" in tag else f"{name}:{safe}"
+        for raw, (name, colon, tag), safe in zip(names, parts, hidden, strict=True)
+    }
     images = tuple(
-        image if not colon or "/" in tag else image.model_copy(update={"name": f"{name}:{shown}"})
-        for image, (name, colon, tag), shown in zip(data.images, names, hidden, strict=True)
+        image.model_copy(update={"name": shown[image.name], "tags": tuple(shown[tag] for tag in image.tags)})
+        for image in data.images
     )
     return data.model_copy(update={"images": images})
 

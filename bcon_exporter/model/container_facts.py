@@ -323,6 +323,7 @@ class ContainerFacts(Frozen):
         image_id: Id of the image it runs.
         status_text: The engine's own sentence, "Up 2 hours".
         error: `State.Error`: why a start failed; "" when there is none.
+        removes_itself: The engine removes it when it ends (`--rm`).
         tty: True when output is not multiplexed and all of it is stdout.
         log_is_bounded: Its log driver keeps only so much; None where that is unknown, or no file is kept.
         log_bytes: Size of a log that nothing bounds; None of any other, and where it cannot be seen.
@@ -351,6 +352,7 @@ class ContainerFacts(Frozen):
     restart_count: int | None = None
     restart_policy: str | None = None
     stop_signal: str | None = None
+    removes_itself: bool | None = None
     tty: bool | None = None
     log_driver: str | None = None
     log_is_bounded: bool | None = None
@@ -439,6 +441,8 @@ class EngineFacts(Frozen):
     started_at: UtcDatetime | None = None
     keeps_containers: bool = False
     architecture: str | None = None
+    operating_system: str | None = None
+    kernel: str | None = None
     runtimes: tuple[str, ...] = ()
     log_driver: str | None = None
     address_pools: tuple[AddressPool, ...] = ()

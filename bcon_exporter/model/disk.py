@@ -81,20 +81,34 @@ class StoredImage(Frozen):
         name: One of its tags; its short id where it has none.
         shared_bytes: How much of it other images hold too; None when the engine did not say.
         containers: How many containers are made of it; None when the engine did not say.
+        image_id: Full id; it and all below are never stored, and of now only.
+        tags: All of its tags.
+        parent_id: Full id of the image that it was built from; "" where the engine does not say.
     """
 
     name: str
     size_bytes: int | None = None
     shared_bytes: int | None = None
     containers: int | None = None
+    image_id: str = Field("", exclude=True)
+    tags: tuple[str, ...] = Field((), exclude=True)
+    parent_id: str = Field("", exclude=True)
 
 
 class StoredVolume(Frozen):
-    """A volume. `size_bytes` is None where its driver does not tell."""
+    """A volume.
+
+    Attributes:
+        size_bytes: None where its driver does not tell.
+        is_plain: Of the driver local and without options; it and the next are never stored, and of now only.
+        is_anonymous: The engine says that it has made its name up.
+    """
 
     name: str
     size_bytes: int | None = None
     containers: int | None = None
+    is_plain: bool = Field(default=False, exclude=True)
+    is_anonymous: bool = Field(default=False, exclude=True)
 
 
 class StoredData(Frozen):

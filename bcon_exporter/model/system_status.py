@@ -89,6 +89,8 @@ class SystemStatus(Frozen):
     engine_version: str
     api_version: str
     architecture: str | None = None
+    operating_system: str | None = None
+    kernel: str | None = None
     storage_driver: str | None = None
     cgroup_version: str | None = None
     cpu_count: int | None = None

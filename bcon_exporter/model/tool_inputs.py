@@ -212,6 +212,11 @@ class GetContainerLogsInput(Frozen):
     since: Moment | None = Field(None, description="A time, or how long ago: 10m")
     until: Moment | None = Field(None, description="As since")
     timestamps: Switch = True
+    grep: Annotated[str, StringConstraints(min_length=1, max_length=256)] | None = Field(
+        None, description="Only these lines: literal text, or RE2 after `re:`"
+    )
+    stream: Literal["stdout", "stderr", "both"] = "both"
+    part: Literal["newest", "previous", "crash"] = Field("newest", description="previous: of the run before")
 
     @model_validator(mode="after")
     def _check_window(self) -> "GetContainerLogsInput":

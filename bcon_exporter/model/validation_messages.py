@@ -6,10 +6,13 @@ from typing import Any
 from bcon_exporter.model.day_words import DAY_WORDS
 from bcon_exporter.model.text_patterns import (
     CONTAINER_PATTERN,
+    HOST_PATTERN,
     LINE_PATTERN,
     NAME_PATTERN,
     NOTE_ID_PATTERN,
+    PLAIN_PATTERN,
     PROJECT_PATTERN,
+    TARGET_PATTERN,
     TEXT_PATTERN,
     UNIT_PATTERN,
     WHOLE_DURATION_PATTERN,
@@ -48,6 +51,9 @@ _SENTENCES = {
     NAME_PATTERN: "must be on one line, without control characters",
     LINE_PATTERN: "must be on one line",
     NOTE_ID_PATTERN: "must be the id of a note, as `notes list` shows it: n12",
+    HOST_PATTERN: "must be the name of a host: letters, digits, _ and - only",
+    TARGET_PATTERN: "must be a host and an absolute path: localhost:/srv/shop/compose.yaml",
+    PLAIN_PATTERN: "must be 1 to 200 characters on a line, without signs of a shell: ; & | ` $ ( ) < > { } [ ] \\ \" '",
     UNIT_PATTERN: "must be the name of a container, with or without .service",
 }
 """What text must be that a pattern refuses: people read no regular expressions."""

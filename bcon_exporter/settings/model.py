@@ -305,6 +305,14 @@ class McpSettings(Section):
     )
 
 
+class AgentsSettings(Section):
+    """What AI agents are told, on every face."""
+
+    commands: Annotated[Literal["on", "off"], EXPERIMENTAL] = Field(
+        "on", description="Tell agents the command that is refused; off where an agent could run it"
+    )
+
+
 class LogSettings(Section):
     """The exporter's own log, on standard error."""
 
@@ -340,6 +348,7 @@ class Settings(BaseSettings):
     notify: NotifySettings = NotifySettings()
     quiet: QuietSettings = QuietSettings()
     mcp: McpSettings = McpSettings()
+    agents: AgentsSettings = AgentsSettings()
     log: LogSettings = LogSettings()
     config: ConfigSettings = ConfigSettings()
     _origins: Mapping[str, str] = PrivateAttr(default_factory=dict)

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 from pydantic import TypeAdapter
 
 from bcon_exporter import __version__, clock
-from bcon_exporter.compose import FileEdit, ResolvedDeployment, ResolvedEdit
+from bcon_exporter.compose import FileEdit, FoundText, ResolvedDeployment, ResolvedEdit
 from bcon_exporter.diagnosis import Policy
 from bcon_exporter.drift import IgnoreRule
 from bcon_exporter.engine import RequestCounts, Wants
@@ -239,6 +239,12 @@ class Wanted(Protocol):
     def resolve_edit(self, edit: FileEdit, now: datetime, known: tuple[RunningProject, ...] = ()) -> ResolvedEdit:
         """Return what a project's files ask for with one of them edited, and without; nothing is written."""
 
+    def read_text(self, path: str, projects: tuple[RunningProject, ...]) -> FoundText:
+        """Return the text of a file that a project reads, or that lies below the roots; its secrets are learned."""
+
+    def list_files(self, folder: str, depth: int, projects: tuple[RunningProject, ...]) -> tuple[str, ...]:
+        """Return the files that `read_text` shows, at most so many folders below one."""
+
     def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:
         """Resolve the files that the settings name."""
 
@@ -256,6 +262,7 @@ class Context:
     Attributes:
         now: The wall clock; in a replay the time of the snapshot.
         drift_ignore: Differences that are not reported.
+        tells_commands: Refusals tell agents the command that a person may give.
         quiet_hours: Settings of who is quiet at which time of day.
         host_name: What the host is called in messages and on pages; empty for the engine's name of it.
         to_local: Returns a time by the host's clock on the wall.
@@ -294,6 +301,7 @@ class Context:
     watches: Watches = field(default_factory=Watches)
     change_rates: ChangeRates = field(default_factory=ChangeRates)
     quiet_hours: tuple[QuietHours, ...] = ()
+    tells_commands: bool = True
     host_name: str = ""
     now: Callable[[], datetime] = clock.utc_now
     to_local: Callable[[datetime], datetime] = clock.to_local

@@ -28,7 +28,9 @@ from bcon_exporter.tools.drift import DRIFT_TOOLS
 from bcon_exporter.tools.envelope import Envelope, failure
 from bcon_exporter.tools.exporter_status import UTILITY_TOOLS
 from bcon_exporter.tools.incidents import INCIDENT_TOOLS
+from bcon_exporter.tools.log_views import LOG_TOOLS
 from bcon_exporter.tools.notes import NOTE_TOOLS
+from bcon_exporter.tools.operations import OPERATION_TOOLS
 from bcon_exporter.tools.search import SEARCH_TOOLS
 from bcon_exporter.tools.tool import Tool
 
@@ -36,6 +38,7 @@ _log = logging.getLogger(__name__)
 
 TOOLS: tuple[Tool[Any], ...] = (
     *CONTAINER_TOOLS,
+    *LOG_TOOLS,
     *DRIFT_TOOLS,
     *DIAGNOSIS_TOOLS,
     *INCIDENT_TOOLS,
@@ -44,6 +47,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     *DISK_TOOLS,
     *UTILITY_TOOLS,
     *AGENT_TOOLS,
+    *OPERATION_TOOLS,
 )
 
 
@@ -114,6 +118,7 @@ def _ledger_entry(
 
 def _answer(context: Context, tool: Tool[Any], payload: object) -> Envelope:
     try:
+        tool = tool.for_input(payload)
         request = parse_input(tool, payload, context.now(), context.to_local)
         if not tool.works:
             return _run(context, tool, request)
@@ -171,6 +176,7 @@ def _without_nulls(tool: Tool[Any], payload: Mapping[str, object]) -> dict[str, 
     """Return the input without null where a field may be left out; so say models that must name every field."""
     fields = tool.input_model.model_fields
     optional = {field.alias or name for name, field in fields.items() if not field.is_required()}
+    optional |= tool.also_named - fields.keys()
     return {name: value for name, value in payload.items() if value is not None or name not in optional}
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from bcon_exporter.compose import FileEdit, ResolvedDeployment, ResolvedEdit
+from bcon_exporter.compose import FileEdit, FoundText, ResolvedDeployment, ResolvedEdit
 from bcon_exporter.engine import RequestCounts, Wants, find_among
 from bcon_exporter.errors import (
     ComposeFileNotFoundError,
@@ -416,8 +416,20 @@ class SnapshotCompose:
         known: tuple[RunningProject, ...] = (),  # noqa: ARG002
     ) -> ResolvedEdit:
         """Say that no file is read."""
-        msg = "a snapshot holds no Compose file, so that no edit of one can be judged: ask on the host itself"
-        raise NotAvailableError(msg, {"would_help": "asking on the host itself"})
+        raise _no_files(so_that="no edit of one can be judged")
+
+    def read_text(self, path: str, projects: tuple[RunningProject, ...]) -> FoundText:  # noqa: ARG002
+        """Say that no file is read."""
+        raise _no_files(so_that="none can be shown")
+
+    def list_files(
+        self,
+        folder: str,  # noqa: ARG002
+        depth: int,  # noqa: ARG002
+        projects: tuple[RunningProject, ...],  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """Say that no file is read."""
+        raise _no_files(so_that="none can be found")
 
     def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:  # noqa: ARG002
         """Return every project of the snapshot."""
@@ -429,3 +441,8 @@ class SnapshotCompose:
 
     def learn_env_files(self, claims: Iterable[ComposeIdentity]) -> None:
         """No file is read: the snapshot was masked when it was taken."""
+
+
+def _no_files(*, so_that: str) -> NotAvailableError:
+    msg = f"a snapshot holds no Compose file, so that {so_that}: ask on the host itself"
+    return NotAvailableError(msg, {"would_help": "asking on the host itself"})

@@ -19,10 +19,10 @@ from bcon_exporter.model.system_status import (
 )
 from bcon_exporter.model.tool_inputs import GetContainerLogsInput
 from bcon_exporter.stages import EXPERIMENTAL
-from bcon_exporter.tools.containers import get_container_logs
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.disk import get_disk_usage
 from bcon_exporter.tools.fresh_snapshot import observe
+from bcon_exporter.tools.log_views import get_container_logs
 from bcon_exporter.tools.tool import Tool
 
 _SERVICE, _SCOPE, _SCOPE_OF_DOCKER = ".service", ".scope", "docker-"
@@ -90,6 +90,8 @@ def system_status(context: Context, request: SystemStatusInput) -> SystemStatus:
         engine_version=engine.server_version,
         api_version=engine.api_version,
         architecture=engine.architecture,
+        operating_system=engine.operating_system,
+        kernel=engine.kernel,
         storage_driver=engine.storage_driver,
         cgroup_version=engine.cgroup_version,
         cpu_count=engine.cpu_count,

@@ -1,6 +1,6 @@
 """A tool as a value."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar
@@ -13,7 +13,7 @@ from bcon_exporter.tools.context import Context
 
 I = TypeVar("I", bound=Frozen)  # noqa: E741 -- the input
 
-Toolset = Literal["core", "ops", "agents"]
+Toolset = Literal["core", "ops", "agents", "flux", "scout"]
 """Which tools an agent is offered: the core unless more is asked for (`mcp.toolsets`)."""
 Effect = Literal["read", "own_state"]
 """What a call changes: nothing, or what this program keeps of its own. Nothing here can change the host."""
@@ -35,6 +35,9 @@ class Tool(Generic[I]):
         effect: What it changes; the annotations that agents see come from it.
         timeout_seconds: After so long an agent is told that it takes too long.
         find_own_seconds: Returns how long its input asks it to take beside that, where nothing goes on between calls.
+        choose: Of a tool with many operations: returns the one that an input asks for, as a tool of its own.
+        also_named: Fields of its other operations, where null is the same as leaving them out.
+        answer_format: In which agents get its answer where they do not say.
         rows: Field of the result that lists what was found, the most important first: an agent reads it in pages.
         stage: Stable where a tool says nothing else.
     """
@@ -50,6 +53,9 @@ class Tool(Generic[I]):
     effect: Effect = "read"
     timeout_seconds: float = 30.0
     find_own_seconds: Callable[[I], float] = lambda _: 0.0
+    choose: "Callable[[Mapping[str, object]], Tool[Any]] | None" = None
+    also_named: frozenset[str] = frozenset()
+    answer_format: Literal["json", "markdown"] = "json"
     rows: str | None = None
     stage: Stage = STABLE
 
@@ -57,6 +63,14 @@ class Tool(Generic[I]):
     def description(self) -> str:
         """What it does, and what to use instead where it is deprecated."""
         return self.stage.warn_in(self.summary)
+
+    def for_input(self, payload: object) -> "Tool[Any]":
+        """Return the tool that an input asks for: itself, or one of its operations.
+
+        Raises:
+            InvalidInputError: It has no such operation.
+        """
+        return self if self.choose is None or not isinstance(payload, Mapping) else self.choose(payload)
 
     def answer(self, context: Context, request: I) -> Any:
         """Return the result, from the daemon where it is about a past that this process has no file of."""

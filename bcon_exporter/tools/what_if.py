@@ -200,7 +200,7 @@ def apply_changes(text: str, changes: Iterable[LineChange], path: str, hide: Cal
         msg = f"the file is larger than {LONGEST_FILE // 1024} KiB"
         raise InvalidInputError(msg, {"field": "path"})
     before = text.split("\n")
-    shown_before = _show_lines(text, path, hide)
+    shown_before = show_lines(text, path, hide)
     lines, shown = list(before), list(shown_before)
     touched: set[int] = set()
     for number, change in enumerate(changes):
@@ -298,7 +298,7 @@ def _misfit(number: int, change: LineChange, what: str) -> InvalidInputError:
     )
 
 
-def _show_lines(text: str, path: str, hide: Callable[[str], str]) -> list[str]:
+def show_lines(text: str, path: str, hide: Callable[[str], str]) -> list[str]:
     """Return each line as it may be shown: without values of variables, and without secrets."""
     return _mask_lines(hide_environment(text, path).text, hide)
 
@@ -327,7 +327,7 @@ def render_diff(
         context_lines: So many that stay stand around what changes: none for who may not read the file itself.
     """
     old, new = before.split("\n"), after.split("\n")
-    old_shown, new_shown = _show_lines(before, name, hide), _show_lines(after, name, hide)
+    old_shown, new_shown = show_lines(before, name, hide), show_lines(after, name, hide)
     lines: list[str] = []
     for group in _find_groups(old, new, context_lines):
         first, last = group[0], group[-1]

@@ -16,7 +16,6 @@ from bcon_exporter.tools import TOOLS
 from bcon_exporter.tools.check import CHECK
 from bcon_exporter.tools.digest import DIGEST
 from bcon_exporter.tools.host_views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS, NAMED_DIAGNOSIS
-from bcon_exporter.tools.log_views import PART_OF_LOG
 from tests.agents.asking import MAY_FAIL, OPTIONS, ask_agent, list_calls, outside_of_untrusted, tells
 from tests.agents.asking_amiss import ask_amiss
 from tests.agents.hostile import NEAR_PROJECT, PLACES, make_hostile_host
@@ -26,7 +25,7 @@ from tests.table_rows import table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SHOWN = (*TOOLS, HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS, NAMED_DIAGNOSIS, PART_OF_LOG, DIGEST, CHECK)
+SHOWN = (*TOOLS, HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS, NAMED_DIAGNOSIS, DIGEST, CHECK)
 """What is shown to agents: all tools, and those behind commands with `--format agent`."""
 
 

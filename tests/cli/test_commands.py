@@ -490,7 +490,9 @@ def test_every_command_about_the_host_reads_a_snapshot(capsys: pytest.CaptureFix
         main([command.name, "--help"], {})
     text = capsys.readouterr().out
     assert "--from-snapshot" in text
-    assert ("--watch" in text and "--format" in text) or command.name in ("call", "snapshot", "run-tool-calls", "mcp")
+    assert ("--watch" in text and "--format" in text) or command.name in (
+        *("call", "snapshot", "run-tool-calls", "mcp", "flux", "scout"),
+    )
 
 
 def test_own_commands_answer_in_json_too(run: Run) -> None:

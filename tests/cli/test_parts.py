@@ -84,6 +84,7 @@ def messages(ask: Ask, *words: str) -> list[str]:
         (["--grep", "hello", "--tail", "1"], ["second run: Hello"]),
         (["--grep", "h.llo"], []),
         (["--previous"], ["first run: hello", "first run: ERROR code=7"]),
+        (["--stream", "stderr"], []),
         (["--previous", "--grep", "error"], ["first run: ERROR code=7"]),
         (["--around-crash"], ["first run: hello", "first run: ERROR code=7", "second run: Hello", "second run: ready"]),
         (["--around-crash", "--tail", "2"], ["first run: ERROR code=7", "second run: Hello"]),

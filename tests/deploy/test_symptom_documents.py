@@ -1,5 +1,6 @@
 """Promise: what the documents say of symptoms and signatures is what rules, thresholds and catalogue say."""
 
+from deploy.name_documents import NAMES, write_names
 from deploy.symptom_documents import (
     SIGNATURES,
     SYMPTOMS,
@@ -38,3 +39,7 @@ def test_conditions_show_the_defaults_of_thresholds() -> None:
 )  # fmt: skip
 def test_times_are_told_in_words(seconds: float, words: str) -> None:
     assert in_words(seconds) == words
+
+
+def test_the_names_that_agents_know_are_written_from_the_table() -> None:
+    assert NAMES.read_text() == write_names(), "run `make docs`"

@@ -82,6 +82,12 @@ GOOD: dict[tuple[str, str], tuple[str, Any]] = {
     ("post", "/api/v1/tools/read_logs"): ("", {"unit": "shop-web-1.service", "lines": 5}),
     ("post", "/api/v1/tools/system_status"): ("", {"include_disk": True}),
     ("post", "/api/v1/tools/schedule_task"): ("", {"task": "diagnose"}),
+    ("post", "/api/v1/tools/read_config"): ("", {"path": "FILE"}),
+    ("post", "/api/v1/tools/flux"): (
+        "",
+        {"action": "compose", "subaction": "status", "host": "localhost", "project": "shop"},
+    ),
+    ("post", "/api/v1/tools/scout"): ("", {"action": "help"}),
     ("post", "/api/v1/tools/modify_config"): ("", {"path": "FILE", "content": COMPOSE}),
     ("post", "/api/v1/tools/write_memory"): (
         "",

@@ -124,7 +124,10 @@ def test_every_tool_answers_about_podmans_containers(context: Context, podman: P
         "rag_search": call(context, "rag_search", query="connection refused"),
         "read_logs": call(context, "read_logs", unit=f"{api}.service", lines=2),
         "system_status": call(context, "system_status", include_disk=True),
+        "read_config": call(context, "read_config", path=str(project)),
         "modify_config": call(context, "modify_config", path=str(project), content=project.read_text()),
+        "flux": call(context, "flux", action="container", subaction="list", limit=100),
+        "scout": call(context, "scout", action="nodes"),
         "schedule_task": call(context, "schedule_task", task="drift"),
         "write_memory": call(context, "write_memory", text="runs on Podman"),
     }
@@ -141,6 +144,7 @@ def test_every_tool_answers_about_podmans_containers(context: Context, podman: P
     status = {one["container_name"]: one["status"] for one in answers["diagnose_all"]["summaries"]}
     assert (status[web], status[done]) == ("healthy", "healthy")
     assert status[loop] != "healthy"
+    assert {web, api, loop, done} <= {one["name"] for one in answers["flux"]["rows"]}
     assert answers["get_untracked_containers"] == []
     assert answers["explain_error"]["occurrences"] > 0
     assert answers["health_check"]["docker_version"] == podman.docker("version", "--format", "{{.Server.Version}}")

@@ -23,6 +23,7 @@ from tests.docker.daemon import Daemon
 from tests.docker.recording_proxy import Recorded, RecordingProxy
 from tests.docker.scraping import wait_for_whole_scan
 from tests.outputs.http.asking import ask, site_of
+from tests.tools.operation_inputs import good_inputs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +62,9 @@ PAYLOADS: dict[str, dict[str, object]] = {
     "read_logs": {"unit": "talks.service"},
     "system_status": {"include_disk": True},
     "restart_service": {"service": "failed"},
+    "read_config": {"path": "FILE"},
+    "flux": {"action": "container", "subaction": "inspect", "container_id": "talks"},
+    "scout": {"action": "help"},
     "modify_config": {"path": "FILE", "content": "name: shop\nservices: {web: {image: other}}\n"},
     "schedule_task": {"task": "drift"},
 }
@@ -69,6 +73,7 @@ UNDER_TEST = {
     "container_id": "talks", "container": "talks", "project": "shop", "incident_id": "INCIDENT",
     "name": "alerts", "alert": "BconWatchdog",
 }  # fmt: skip
+IMAGE = "bcon-test:1"
 HOSTILE = ("../images/x", "talks/export", "talks%2fexport", "talks?x=/archive", "-", "a" * 1000)
 ROUTES = (
     "/", "/c/talks", "/i/INCIDENT", "/p/shop", "/history", "/alerts",
@@ -90,6 +95,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "call": ["list_containers", "{}"], "snapshot": [], "version": [],
     "history": [], "changes": [], "digest": [], "incidents": [], "disk": [],
     "deployments": [], "verify": ["shop", "--for", "1s"], "check": ["-f", "FILE"],
+    "flux": ["container:inspect", "container_id=talks"], "scout": ["help"],
     "run-tool-calls": ["-"], "mcp": ["--daemon", "none"],
 }  # fmt: skip
 CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -166,6 +172,11 @@ def call_every_tool_and_route(daemon: Daemon, file: Path) -> None:
         body = {key: names.get(value, value) if isinstance(value, str) else value for key, value in payload.items()}
         answer = daemon.ask(f"/api/v1/tools/{tool}", "POST", body)
         assert answer.status == (403 if tool in DENIED else 200), f"{tool}: {answer.text}"
+    for tool in ("flux", "scout"):
+        for operation, payload in good_inputs(tool, container="talks", project="shop", file=str(file), image=IMAGE):
+            wanted = {"answered": 200, "denied": 403, "elsewhere": 501}[operation.kind]
+            answer = daemon.ask(f"/api/v1/tools/{tool}", "POST", payload)
+            assert answer.status == wanted, f"{tool} {operation.key}: {answer.text}"
     watch = {"task": "watch", "project": "shop", "for": "1s", "stable": "1s"}
     assert daemon.ask("/api/v1/tools/schedule_task", "POST", watch).status == 200
     for container in HOSTILE:

@@ -19,7 +19,7 @@ from bcon_exporter.outputs.http.stages import STAGES, find_deprecated, mark_oper
 from bcon_exporter.outputs.metrics import FAMILIES
 from bcon_exporter.outputs.metrics.families import BY_NAME
 from bcon_exporter.outputs.metrics.writing import header
-from bcon_exporter.settings import list_settings, load_settings
+from bcon_exporter.settings import list_settings, load_settings, show_default
 from bcon_exporter.settings.model import stage_of
 from bcon_exporter.settings.warnings import find_warnings
 from bcon_exporter.stages import EXPERIMENTAL, STABLE, Stage, deprecated
@@ -154,7 +154,7 @@ def test_help_names_the_stage_of_a_setting_that_is_experimental() -> None:
     for name, field in list_settings().items():
         said = (
             f"{field.description} (experimental)" in text
-            or f"{field.description} (default: core) (experimental)" in text
+            or f"{field.description} (default: {show_default(field.default)}) (experimental)" in text
         )
         assert said is (stage_of(field) == EXPERIMENTAL), name
 

@@ -402,6 +402,8 @@ _hostile = _Tests("security/test_compose_text.py")
 _patience = _Tests("compose/test_background_work.py")
 _app = _Tests("test_app.py")
 _what_if = _Tests("tools/test_what_if.py")
+_config_text = _Tests("tools/test_config_text.py")
+_operations = _Tests("tools/test_operations.py")
 _environment = _Tests("compose/test_environment_values.py")
 _refused = _Tests("security/test_refused_files.py")
 _encodings = _Tests("secrets/test_encodings.py")
@@ -439,9 +441,13 @@ COMPOSE = (
     _reader("explain_failure", returns("ComposeParseError(complaint)"), "test_parse_errors_name_file_and_line_and_never_quote_the_file"),
     _app("_compose_options", always("trusted"), "test_the_daemons_compose_sees_nothing_of_the_daemons_environment"),
     # edits that nobody has written
-    _what_if("what_if._show_lines", returns("text.split('\\n')"), "test_a_secret_cannot_be_guessed_by_what_is_said_to_stand_in_a_line"),
+    _what_if("what_if.show_lines", returns("text.split('\\n')"), "test_a_secret_cannot_be_guessed_by_what_is_said_to_stand_in_a_line"),
     _what_if("HostSecrets.copy", returns("self"), "test_what_an_edit_says_is_a_secret_hides_nothing_of_the_host"),
     _what_if("ComposeReader._find_target", with_text("not allowed or ", ""), "test_a_daemon_judges_edits_below_its_roots_and_tells_nothing_of_other_files"),
+    _config_text("ComposeReader.read_text", never("is_within"), "test_a_file_is_shown_where_it_may_be"),
+    _config_text("config_text.read_config", with_text("show_lines(found.text, found.file, context.secrets.hide)", "found.text.split('\\n')"), "test_a_file_is_shown_where_it_may_be"),
+    _operations("write_command", never("tells_commands"), "test_no_command_is_told_where_an_agent_could_run_it"),
+    _operations("check_host", returns("None"), "test_what_is_wrong_is_named"),
     _what_if("refuse_unread", returns("None"), "test_an_edit_that_no_name_leads_to_is_refused"),
 )  # fmt: skip
 
@@ -886,6 +892,7 @@ _view = _Tests("agents/test_answer_rendering.py")
 AGENTS = (
     # whose words are whose
     _trust("_is_marked", returns("False"), "test_every_text_of_a_result_is_sorted"),
+    _trust("write_command", with_text("is_odd_name(word)", "False"), "test_no_tool_tells_the_sentence_outside_of_untrusted"),
     _trust("sort_fields", with_text("frozenset(marked | unsorted)", "frozenset(marked)"), "test_a_text_that_nobody_has_sorted_is_not_trusted"),
     _trust("sort_fields", with_text("frozenset(marked | unsorted)", "frozenset()"), "test_no_tool_tells_the_sentence_outside_of_untrusted"),
     _trust("is_safe_field", returns("True"), "test_no_tool_tells_the_sentence_outside_of_untrusted"),
@@ -902,7 +909,7 @@ AGENTS = (
     _what_if("what_if._is_hidden", returns("False"), "test_no_change_leaves_a_secret_without_what_it_is_known_by"),
     _what_if("what_if._refuse_unhidden", without_raise(), "test_no_change_leaves_a_secret_without_what_it_is_known_by"),
     _what_if("what_if.apply_changes", with_text("hidden_after.is_certain", "True"), "test_a_value_of_a_variable_cannot_be_guessed_and_can_be_replaced"),
-    _what_if("what_if._show_lines", with_text("hide_environment(text, path).text", "text"), "test_a_value_of_a_variable_cannot_be_guessed_and_can_be_replaced"),
+    _what_if("what_if.show_lines", with_text("hide_environment(text, path).text", "text"), "test_a_value_of_a_variable_cannot_be_guessed_and_can_be_replaced"),
     _what_if("what_if._refuse_shown_variables", without_raise(), "test_no_edit_makes_the_value_of_any_variable_one_that_is_told"),
     _environment("_hide_comments", returns("hidden"), "test_no_value_of_a_compose_file_is_shown_and_all_else_stays"),
     _environment("environment_values._hide_lines", returns("text"), "test_of_what_cannot_be_read_no_value_is_shown"),

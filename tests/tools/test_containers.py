@@ -161,3 +161,43 @@ def test_logs_are_the_newest_lines_with_or_without_times() -> None:
         ("stderr", "three", None),
     ]
     assert call_tool(context_of(facts), "get_container_logs", {"container_id": "api"}).value.entries[0].timestamp
+
+
+_TWO_RUNS = logs(
+    line("first: Hello", at=ago(300)),
+    line("first: ERROR 7", at=ago(61), stream="stderr"),
+    line("second: hello", at=ago(50)),
+    line("second: careful", at=ago(40), stream="stderr"),
+)
+
+
+@table(
+    ("asked", "shown"),
+    [
+        ({"grep": "hello"}, ["first: Hello", "second: hello"]),
+        ({"grep": "re:^second.*o$"}, ["second: hello"]),
+        ({"grep": "hello", "tail": 1}, ["second: hello"]),
+        ({"stream": "stderr"}, ["first: ERROR 7", "second: careful"]),
+        ({"stream": "stderr", "tail": 1}, ["second: careful"]),
+        ({"stream": "stdout", "grep": "first"}, ["first: Hello"]),
+        ({"part": "previous"}, ["first: Hello", "first: ERROR 7"]),
+        ({"part": "previous", "stream": "stderr"}, ["first: ERROR 7"]),
+        ({"part": "crash", "tail": 2}, ["first: ERROR 7", "second: hello"]),
+        ({"part": "crash", "grep": "re:7|careful"}, ["first: ERROR 7", "second: careful"]),
+        ({"grep": "", "tail": 1}, "grep"),
+        ({"grep": "re:("}, "cannot be used"),
+        ({"stream": "stdin"}, "stream"),
+        ({"part": "next"}, "part"),
+    ],
+)
+def test_an_agent_gets_the_part_of_a_log_that_a_person_can_have(
+    asked: dict[str, object], shown: list[str] | str
+) -> None:
+    facts = snapshot(container(started_at=ago(55), finished_at=ago(60), logs=_TWO_RUNS))
+    answer = call_tool(context_of(facts), "get_container_logs", {"container_id": "api", **asked})
+    if isinstance(shown, str):
+        assert answer.error is not None
+        assert answer.error.code == "invalid_input"
+        assert shown in answer.error.message
+    else:
+        assert [entry.message for entry in answer.value.entries] == shown

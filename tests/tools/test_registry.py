@@ -46,8 +46,11 @@ NAMES = (
     "read_logs",
     "system_status",
     "restart_service",
+    "read_config",
     "modify_config",
     "schedule_task",
+    "flux",
+    "scout",
 )
 GOOD_INPUT: dict[str, dict[str, Any]] = {
     "get_container_info": {"container_id": "api"},
@@ -61,8 +64,10 @@ GOOD_INPUT: dict[str, dict[str, Any]] = {
     "write_memory": {"text": "exits with 3 every Sunday"},
     "read_logs": {"unit": "api.service"},
     "schedule_task": {"task": "diagnose"},
+    "flux": {"action": "help"},
+    "scout": {"action": "help", "topic": "zfs"},
 }
-REFUSES = ("detect_drift", "get_incident", "restart_service", "modify_config", "system_status")
+REFUSES = ("detect_drift", "get_incident", "restart_service", "read_config", "modify_config", "system_status")
 """What this snapshot holds no answer to, and what is refused always."""
 
 
@@ -138,6 +143,7 @@ def test_an_unknown_tool_is_refused_with_near_matches() -> None:
         ("restart_service", {"service": f"../{SECRET}"}, "service"),
         ("modify_config", {"path": "/a", "changes": [{"line": 0, "old": "a", "new": SECRET}]}, "changes.0.line"),
         ("modify_config", {"path": "/a", "changes": [{"line": 1, "old": "a\nb", "new": ""}]}, "changes.0.old"),
+        ("read_config", {"path": f"{SECRET}\n"}, "path"),
         ("modify_config", {"path": "/a", "changes": []}, ""),
         ("modify_config", {"path": "/a"}, ""),
         ("modify_config", {"path": "/a", "content": "", "changes": [{"line": 1, "old": "a", "new": ""}]}, ""),

@@ -354,6 +354,7 @@ def _add_inspected(
         restart_count=get_int(detail, "RestartCount"),
         restart_policy=_restart_policy(get_object(host_config, "RestartPolicy")) if host_config else None,
         stop_signal=get_name(config, "StopSignal"),
+        removes_itself=get_bool(host_config, "AutoRemove") if host_config else None,
         tty=get_bool(config, "Tty"),
         log_driver=get_name(get_object(host_config, "LogConfig"), "Type"),
         log_is_bounded=_is_log_bounded(get_object(host_config, "LogConfig")),

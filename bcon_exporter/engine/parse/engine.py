@@ -55,6 +55,8 @@ def parse_engine(info: Any, version: Any) -> EngineFacts:
         id=get_name(about, "ID"),
         keeps_containers=get_bool(about, "LiveRestoreEnabled") is True,
         architecture=get_name(about, "Architecture"),
+        operating_system=get_name(about, "OperatingSystem"),
+        kernel=get_name(about, "KernelVersion"),
         runtimes=tuple(sorted(clean_name(name) for name in get_object(about, "Runtimes"))),
         log_driver=get_name(about, "LoggingDriver"),
         address_pools=tuple(_address_pools(about)),

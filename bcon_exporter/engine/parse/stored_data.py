@@ -20,6 +20,7 @@ MOST_OF_A_KIND = 20_000
 """Containers, images, volumes: beyond it an answer is no host's."""
 _ID_CHARS = 12
 _RUNNING = frozenset(("running", "paused"))
+_ANONYMOUS_LABEL = "com.docker.volume.anonymous"
 _LARGEST = 2**60
 _NO_TAG = "<none>:<none>"
 
@@ -74,6 +75,9 @@ def _images(raw: dict[str, Any]) -> Iterator[StoredImage]:
             size_bytes=_size(entry, "Size"),
             shared_bytes=_size(entry, "SharedSize"),
             containers=_size(entry, "Containers"),
+            image_id=image_id,
+            tags=tuple(map(safe_reference, tags)),
+            parent_id=get_name(entry, "ParentId") or "",
         )
 
 
@@ -86,7 +90,11 @@ def _volumes(raw: dict[str, Any], users: Counter[str]) -> Iterator[StoredVolume]
         counted = _size(usage, "RefCount")
         shown = _shown(name)
         yield StoredVolume(
-            name=shown, size_bytes=_size(usage, "Size"), containers=users[shown] if counted is None else counted
+            name=shown,
+            size_bytes=_size(usage, "Size"),
+            containers=users[shown] if counted is None else counted,
+            is_plain=get_text(entry, "Driver") == "local" and not get_object(entry, "Options"),
+            is_anonymous=_ANONYMOUS_LABEL in get_object(entry, "Labels"),
         )
 
 

@@ -139,6 +139,7 @@ class ToolCaller:
         context = self._context()
         host_name, now = find_host_name(context), context.now()
         try:
+            tool = tool.for_input(payload)
             options, arguments = (
                 split_options(payload, tool) if isinstance(payload, Mapping) else (ViewOptions(), payload)
             )

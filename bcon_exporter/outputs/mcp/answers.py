@@ -87,6 +87,7 @@ class OwnAnswers:
         """Run a tool, within its time, or go on in a list that was read before."""
         options, payload = ViewOptions(), dict[str, Any]()
         try:
+            tool = tool.for_input(arguments)
             options, payload = split_options(arguments, tool)
             if (page := self._kept.find(tool, payload, options)) is not None:
                 return page

@@ -90,6 +90,7 @@ def test_every_tool_that_is_posted_to_selects(tool: Any) -> None:
             "detect_drift",
             "get_incident",
             "restart_service",
+            "read_config",
             "modify_config",
             "read_logs",
             "system_status",
@@ -110,6 +111,7 @@ _WORD = {
     "service": "web",
     "path": "/srv/x/compose.yaml",
     "task": "diagnose",
+    "action": "help",
 }
 
 

@@ -39,7 +39,8 @@ def test_every_tool_stands_there_with_its_fields_and_its_summary(tool: Tool[Any]
     row = next(line for line in TEXT.splitlines() if line.startswith(f"| `{tool.name}` |"))
 
     assert row.removesuffix(f" (*{tool.stage.word}*) |").removesuffix(" |").endswith(f"| {tool.summary}")
-    assert all(f"`{field}`" in row for field in tool.input_schema().get("properties", {}))
+    if tool.choose is None:  # else docs/names.md has them, and is written from the table
+        assert all(f"`{field}`" in row for field in tool.input_schema().get("properties", {}))
 
 
 def test_every_filter_key_is_named() -> None:
