@@ -15,8 +15,9 @@ from bcon_exporter.diagnosis import level_of
 from bcon_exporter.errors import BconError
 from bcon_exporter.model.container_facts import ContainerFacts, LogLine
 from bcon_exporter.model.reports import DiagnosisReport
+from bcon_exporter.model.tool_inputs import GetContainerLogsInput
 from bcon_exporter.tools import Context
-from bcon_exporter.tools.log_views import PartOfLogInput, read_part_of_log
+from bcon_exporter.tools.log_views import get_container_logs
 
 Part = Literal["newest", "crash", "previous"]
 _LINES_AROUND = 4
@@ -77,8 +78,8 @@ def read_log_panel(
         return LogPanel(pick_lines(facts, report))
     count = next((count for count in _COUNTS if str(count) == asked), _COUNTS[0])
     try:
-        request = PartOfLogInput(container_id=facts.id, tail=count, part=part, grep=find or None)
-        entries = read_part_of_log(context, request).entries
+        request = GetContainerLogsInput(container_id=facts.id, tail=count, part=part, grep=find or None)
+        entries = get_container_logs(context, request).entries
     except BconError as error:
         return LogPanel((), part, count, find, 0, error.message)
     lines = [LogLine(entry.timestamp, entry.stream, entry.message) for entry in entries]
