@@ -32,6 +32,7 @@ from bcon_exporter.outputs.http import (
 from bcon_exporter.outputs.http.web_access import WebAccess
 from bcon_exporter.outputs.mcp import McpApp, check_listener, require_sdk
 from bcon_exporter.outputs.messages import (
+    Heartbeat,
     MessageSender,
     MessageSenders,
     MessageSettings,
@@ -99,6 +100,7 @@ class Daemon:
             context.scans, self._own, series_cap=metrics.series_cap, label_names=metrics.container_labels
         )
         self._messages = self._make_senders()
+        self._heartbeat = Heartbeat(settings.notify.heartbeat_url, lambda: self._context, self._scheduler.find_hang)
         self._alerts = AlertWatch(
             lambda: self._context,
             (self._exposition, self._own),
@@ -152,6 +154,7 @@ class Daemon:
             self._context.host.start()
         self._alerts.start()
         self._messages.start()
+        self._heartbeat.start()
         self._scheduler.start()
         try:
             asyncio.run(self._serve(connections))
@@ -161,6 +164,7 @@ class Daemon:
             self._watchdog.stop()
             self._alerts.stop()
             self._messages.stop()
+            self._heartbeat.stop()
             self._context.host.close()
             self._context.memory.close()
         _log.info("stopped")
@@ -194,6 +198,7 @@ class Daemon:
         self._site.live.wake()
         self._messages.wake()
         if name == "diagnose":
+            self._heartbeat.wake()
             self._deployments.look()
             self._disk.look()
 

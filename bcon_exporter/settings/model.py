@@ -21,6 +21,7 @@ from bcon_exporter.settings.fields import (
     PathMap,
     Paths,
     Receivers,
+    SecretUrl,
     Text,
     WebUrl,
     WebUrls,
@@ -258,6 +259,10 @@ class NotifySettings(Section):
     url: Receivers = Field((), description="Who gets messages: an address of apprise, with options before it; a secret")
     url_file: FilePath | None = Field(
         None, description="File with more of them, one a line; lines that begin with # are left out"
+    )
+    heartbeat_url: Annotated[SecretUrl | None, EXPERIMENTAL] = Field(
+        None,
+        description="Address of a dead man's switch, asked after each good scan, with /fail after a bad one; a secret",
     )
     weekly_digest: bool = Field(False, description="Send every receiver a digest of the week, on Mondays at 8")
     host: Text | None = Field(
