@@ -97,7 +97,11 @@ class Daemon:
         self._reload = ReloadOnSighup(self._take_settings, self._own.record_reload)
         metrics = settings.metrics
         self._exposition = Exposition(
-            context.scans, self._own, series_cap=metrics.series_cap, label_names=metrics.container_labels
+            context.scans,
+            self._own,
+            series_cap=metrics.series_cap,
+            label_names=metrics.container_labels,
+            off=settings.collector.off,
         )
         self._messages = self._make_senders()
         self._heartbeat = Heartbeat(settings.notify.heartbeat_url, lambda: self._context, self._scheduler.find_hang)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Literal, overload
+from typing import Annotated, Literal, NamedTuple, overload
 
 from pydantic import Field, PlainSerializer, ValidatorFunctionWrapHandler, WrapValidator
 
@@ -254,6 +254,37 @@ class Mount(Frozen):
     read_only: bool = False
 
 
+class NetworkCounters(NamedTuple):
+    """What the interfaces of a network have counted, without the loopback."""
+
+    received_packets: int
+    received_errors: int
+    received_dropped: int
+    sent_packets: int
+    sent_errors: int
+    sent_dropped: int
+
+
+class PressureTotals(NamedTuple):
+    """For how long tasks have waited for a resource, in microseconds.
+
+    Attributes:
+        waiting: Some of them (`some`).
+        stalled: All that were not idle (`full`); None where the kernel does not tell.
+    """
+
+    waiting: int
+    stalled: int | None = None
+
+
+class Pressure(NamedTuple):
+    """What waiting for each resource has cost (PSI); None where the kernel does not tell."""
+
+    cpu: PressureTotals | None = None
+    memory: PressureTotals | None = None
+    io: PressureTotals | None = None
+
+
 class UsageFacts(Frozen):
     """Resource usage: the newest sample, and means over the window that rules judge.
 
@@ -265,6 +296,8 @@ class UsageFacts(Frozen):
         memory_cache_bytes: Page cache in use: a part of `memory_usage_bytes` that the kernel takes back when it has to.
         memory_limit_bytes: The container's own limit; None where it has none.
         memory_ratio: Mean working set over the limit, or over the host's memory where there is no limit.
+        network: None where its interfaces' counters were not read.
+        pressure, open_files: As of the last minute; None where they were not read.
         stale: True when this is the last known usage because the newest could not be read.
     """
 
@@ -286,6 +319,9 @@ class UsageFacts(Frozen):
     network_tx_bytes: int | None = None
     block_read_bytes: int | None = None
     block_write_bytes: int | None = None
+    network: NetworkCounters | None = None
+    pressure: Pressure | None = None
+    open_files: int | None = None
     stale: bool = False
 
 
@@ -471,6 +507,7 @@ class HostSnapshot(Frozen):
         desired: The Compose projects as resolved at the time; only in written snapshots.
         partial: Only some containers were asked for: those that are not there may be well.
         failed_runs: Of the last day, newest first, at most 50.
+        pressure: Of the whole machine; None where that is not seen from here, or its kernel does not tell.
         hidden_version: Up to which version of the known secrets they are hidden in it; never written.
     """
 
@@ -487,6 +524,7 @@ class HostSnapshot(Frozen):
     desired: tuple[DesiredProject, ...] | None = None
     partial: bool = False
     failed_runs: tuple[FailedRun, ...] = ()
+    pressure: Pressure | None = None
     hidden_version: int = Field(0, exclude=True, repr=False)
 
     @property

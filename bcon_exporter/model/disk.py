@@ -81,12 +81,14 @@ class StoredImage(Frozen):
         name: One of its tags; its short id where it has none.
         shared_bytes: How much of it other images hold too; None when the engine did not say.
         containers: How many containers are made of it; None when the engine did not say.
+        created_at: When it was built; None when the engine did not say.
     """
 
     name: str
     size_bytes: int | None = None
     shared_bytes: int | None = None
     containers: int | None = None
+    created_at: UtcDatetime | None = None
 
 
 class StoredVolume(Frozen):

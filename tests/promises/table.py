@@ -47,6 +47,8 @@ FAULTS = (
     Promise("F24", "90 days of a busy host in the state file, every endpoint, page and tool asked for the most that it gives", "At most 1 MiB an answer"),
     Promise("F26", "Agents that do not read what they asked for, or send a line of 100 MB", "At most 8 MiB of a line are held, the client is told and the connection goes on; who does not read is closed within 30 s, and others are answered meanwhile"),
     Promise("SER-1", "The engine hangs, a scan fails or hangs, or the exporter dies, and a heartbeat's address is set", "Pings fail or stop within two intervals; good ones come once a minute; no scan waits for them"),
+    Promise("SER-3", "The engine does not sum up its disk, a file cannot be seen, the kernel has no pressure", "What was not read has no sample, and is never 0; sizes of an old look are withheld; what was read equals `docker system df -v`, `stat` and the kernel's files within 1 %"),
+    Promise("SER-4", "Another exporter has the same series, and collectors are off", "Their families are absent and all others are there; what only they need is not read"),
 )  # fmt: skip
 
 SECURITY = (

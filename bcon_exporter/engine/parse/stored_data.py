@@ -6,7 +6,7 @@ word for "not computed".
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from bcon_exporter.engine.parse.container import COMPOSE_LABEL
@@ -21,6 +21,7 @@ MOST_OF_A_KIND = 20_000
 _ID_CHARS = 12
 _RUNNING = frozenset(("running", "paused"))
 _LARGEST = 2**60
+_LATEST = 2**33
 _NO_TAG = "<none>:<none>"
 
 
@@ -74,6 +75,7 @@ def _images(raw: dict[str, Any]) -> Iterator[StoredImage]:
             size_bytes=_size(entry, "Size"),
             shared_bytes=_size(entry, "SharedSize"),
             containers=_size(entry, "Containers"),
+            created_at=_time(entry, "Created"),
         )
 
 
@@ -103,6 +105,12 @@ def _entries(raw: dict[str, Any], key: str) -> Iterator[dict[str, Any]]:
 
 def _shown(volume: str) -> str:
     return volume if is_anonymous(volume) else safe_name(volume)
+
+
+def _time(raw: dict[str, Any], key: str) -> datetime | None:
+    """Return the time of seconds since 1970; reproducible builds say 0, which is none."""
+    seconds = get_int(raw, key)
+    return datetime.fromtimestamp(seconds, UTC) if seconds is not None and 0 < seconds < _LATEST else None
 
 
 def _size(raw: dict[str, Any], key: str) -> int | None:
