@@ -15,6 +15,7 @@ from pydantic import Field, PlainSerializer, ValidatorFunctionWrapHandler, WrapV
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.desired import DesiredProject, FieldValue
 from bcon_exporter.model.growth import Growth
+from bcon_exporter.model.image_versions import find_image_version
 from bcon_exporter.model.lifecycle import FailedRun, LifecycleFacts
 from bcon_exporter.model.wiring import Wiring
 
@@ -285,6 +286,14 @@ class Pressure(NamedTuple):
     io: PressureTotals | None = None
 
 
+def _as_it_is(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+    """Take what we have made ourselves without looking into it, which would cost as much as reading it."""
+    return value if isinstance(value, NetworkCounters | Pressure) else validate(value)
+
+
+AsItIs = WrapValidator(_as_it_is)
+
+
 class UsageFacts(Frozen):
     """Resource usage: the newest sample, and means over the window that rules judge.
 
@@ -319,8 +328,8 @@ class UsageFacts(Frozen):
     network_tx_bytes: int | None = None
     block_read_bytes: int | None = None
     block_write_bytes: int | None = None
-    network: NetworkCounters | None = None
-    pressure: Pressure | None = None
+    network: Annotated[NetworkCounters | None, AsItIs] = None
+    pressure: Annotated[Pressure | None, AsItIs] = None
     open_files: int | None = None
     stale: bool = False
 
@@ -341,12 +350,14 @@ class ConfigFacts(Frozen):
         image_fields: Path → value that the image alone would give (ENV, LABEL, EXPOSE, CMD, ...).
             None when the image could not be read.
         image_id_of_tag: Id of the image that the container's image reference points to now; None when unknown.
+        version_of_tag: Of that image; None where neither its label nor the tag tells.
         image_fingerprint: Of the image reference it was created with, which may show a masked tag.
     """
 
     fields: dict[str, FieldValue]
     image_fields: dict[str, FieldValue] | None = None
     image_id_of_tag: str | None = None
+    version_of_tag: str | None = None
     image_fingerprint: str | None = None
 
 
@@ -411,6 +422,11 @@ class ContainerFacts(Frozen):
     def short_id(self) -> str:
         """The 12 digits that `docker ps` shows."""
         return self.id[:12]
+
+    @property
+    def image_version(self) -> str | None:
+        """The version of its image by label, else by tag; None where neither tells."""
+        return find_image_version(self.image, self.labels)
 
     @property
     def is_running(self) -> bool:

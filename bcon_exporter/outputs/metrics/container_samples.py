@@ -40,6 +40,7 @@ def container_samples(
     """Yield every per-container family; bcon_container_info carries the container labels of `label_names`."""
     now = scan.snapshot.taken_at
     yield _samples("info", _info_lines(subjects, label_names))
+    yield _samples("image_info", _image_lines(subjects))
     yield _per_container("status", subjects, lambda subject: STATUS_RANK[subject.report.status])
     yield _samples("symptom", _symptom_lines(subjects))
     yield _samples("symptom_start_timestamp_seconds", _symptom_start_lines(subjects))
@@ -93,6 +94,14 @@ def _info_lines(subjects: Iterable[SeriesSubject], label_names: tuple[str, ...])
             f',{safe}="{label_value(facts.labels.get(raw))}"' for raw, safe in zip(label_names, safe_names, strict=True)
         )
         yield f"{name}{{{subject.labels},{own}{more}}} 1\n"
+
+
+def _image_lines(subjects: Iterable[SeriesSubject]) -> Iterator[str]:
+    name = _family("image_info").name
+    for subject in subjects:
+        facts = subject.facts
+        own = label_set(("image", "version", "digest"), (facts.image, facts.image_version, facts.image_id))
+        yield f"{name}{{{subject.labels},{own}}} 1\n"
 
 
 def safe_label_names(raw_names: Iterable[str]) -> tuple[str, ...]:

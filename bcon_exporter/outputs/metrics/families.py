@@ -72,7 +72,7 @@ def _host(name: str, kind: Kind, help_text: str, *labels: str) -> Family:
 
 
 def _new(
-    collector: Collector, name: str, kind: Kind, help_text: str, *labels: str, of_container: bool = True
+    collector: Collector | None, name: str, kind: Kind, help_text: str, *labels: str, of_container: bool = True
 ) -> Family:
     """A family that only informs, and is the first to go."""
     names = (*CONTAINER_LABELS, *labels) if of_container else labels
@@ -192,6 +192,15 @@ CONTAINER_FAMILIES: tuple[Family, ...] = (
 )
 
 RESOURCE_FAMILIES: tuple[Family, ...] = (
+    _new(
+        None,
+        "bcon_container_image_info",
+        "info",
+        "Its image, with the version by label or tag, and the id",
+        "image",
+        "version",
+        "digest",
+    ),
     _new("resources", "bcon_container_pids", "gauge", "Processes and threads"),
     _new("resources", "bcon_container_pids_limit", "gauge", "Most processes and threads that it may have"),
     _new("resources", "bcon_container_open_files", "gauge", "File descriptors that its processes hold"),

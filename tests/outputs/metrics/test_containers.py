@@ -15,6 +15,7 @@ from bcon_exporter.model.container_facts import (
     PressureTotals,
 )
 from bcon_exporter.model.findings import Severity, SymptomType
+from bcon_exporter.model.image_versions import VERSION_LABEL
 from bcon_exporter.model.quiet import Muting, QuietLine
 from bcon_exporter.outputs.metrics.families import RESOURCE_FAMILIES
 from tests.factories import (
@@ -203,13 +204,23 @@ def test_usage_is_told_as_it_was_read() -> None:
     assert not samples_of(text, "bcon_container_block_write_bytes_total")
 
 
+def test_an_image_is_told_with_its_version_and_id() -> None:
+    labelled = container(image="postgres:16", image_id="sha256:ab", labels={VERSION_LABEL: "16.4"})
+    line = f'bcon_container_image_info{{{C},image="postgres:16",version="16.4",digest="sha256:ab"}} 1'
+    assert samples_of(text_of(labelled), "bcon_container_image_info") == [line]
+    plain = f'bcon_container_image_info{{{C},image="postgres",version="",digest=""}} 1'
+    assert samples_of(text_of(container(image="postgres", image_id=None)), "bcon_container_image_info") == [plain]
+
+
 COUNTED = usage(
     pids=12,
     open_files=40,
     network=NetworkCounters(1, 2, 3, 4, 5, 6),
     pressure=Pressure(cpu=PressureTotals(1_500_000, 250_000), io=PressureTotals(0)),
 )
-COUNTED_FAMILIES = tuple(family.name for family in RESOURCE_FAMILIES if family.name.startswith("bcon_container"))
+COUNTED_FAMILIES = tuple(
+    family.name for family in RESOURCE_FAMILIES if family.name.startswith("bcon_container") and family.kind != "info"
+)
 
 
 def test_processes_packets_and_pressure_are_told_as_they_were_read() -> None:

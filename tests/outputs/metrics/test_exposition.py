@@ -364,7 +364,7 @@ def test_the_cap_takes_the_least_important_family_first() -> None:
     text = scrape_text(exposition_of(scan_of(host), series_cap=size - 1)[0])
 
     assert "bcon_series_dropped 5\n" in text
-    assert not samples_of(text, "bcon_container_pids")
+    assert not samples_of(text, "bcon_container_image_info")
     assert samples_of(text, "bcon_container_info") == samples_of(whole, "bcon_container_info")
     assert samples_of(text, "bcon_container_network_receive_bytes_total") == samples_of(
         whole, "bcon_container_network_receive_bytes_total"
