@@ -13,7 +13,7 @@ from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.daemon_log import set_up_logging
 from bcon_exporter.diagnosis import Filter, Policy
 from bcon_exporter.drift import IgnoreRule, parse_ignore_rule
-from bcon_exporter.engine import DockerHost, Endpoint, HostOptions, find_endpoint, probe_interval
+from bcon_exporter.engine import DockerHost, Endpoint, HostOptions, MinuteWants, find_endpoint, probe_interval
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.journal import MemoryKeeper
@@ -68,6 +68,10 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
     endpoint = _find_endpoint(settings, environ)
     options = HostOptions(
         usage_window_seconds=settings.thresholds.usage_window_seconds,
+        minute_wants=MinuteWants(
+            pressure=settings.collector.pressure and not one_shot,
+            open_files=settings.collector.resources and not one_shot,
+        ),
         probe_interval_seconds=probe_interval(settings.scan.diagnose_interval.total_seconds()),
     )
     book = HostSecrets()

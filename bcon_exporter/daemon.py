@@ -32,6 +32,7 @@ from bcon_exporter.outputs.http import (
 from bcon_exporter.outputs.http.web_access import WebAccess
 from bcon_exporter.outputs.mcp import McpApp, check_listener, require_sdk
 from bcon_exporter.outputs.messages import (
+    Heartbeat,
     MessageSender,
     MessageSenders,
     MessageSettings,
@@ -96,9 +97,14 @@ class Daemon:
         self._reload = ReloadOnSighup(self._take_settings, self._own.record_reload)
         metrics = settings.metrics
         self._exposition = Exposition(
-            context.scans, self._own, series_cap=metrics.series_cap, label_names=metrics.container_labels
+            context.scans,
+            self._own,
+            series_cap=metrics.series_cap,
+            label_names=metrics.container_labels,
+            off=settings.collector.off,
         )
         self._messages = self._make_senders()
+        self._heartbeat = Heartbeat(settings.notify.heartbeat_url, lambda: self._context, self._scheduler.find_hang)
         self._alerts = AlertWatch(
             lambda: self._context,
             (self._exposition, self._own),
@@ -152,6 +158,7 @@ class Daemon:
             self._context.host.start()
         self._alerts.start()
         self._messages.start()
+        self._heartbeat.start()
         self._scheduler.start()
         try:
             asyncio.run(self._serve(connections))
@@ -161,6 +168,7 @@ class Daemon:
             self._watchdog.stop()
             self._alerts.stop()
             self._messages.stop()
+            self._heartbeat.stop()
             self._context.host.close()
             self._context.memory.close()
         _log.info("stopped")
@@ -194,6 +202,7 @@ class Daemon:
         self._site.live.wake()
         self._messages.wake()
         if name == "diagnose":
+            self._heartbeat.wake()
             self._deployments.look()
             self._disk.look()
 

@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Literal
 
 from bcon_exporter.errors import BconError
+from bcon_exporter.memory import DiskMemory
 from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.model.base import UtcDatetime
 from bcon_exporter.model.container_facts import HostSnapshot
@@ -27,6 +28,7 @@ class DiagnoseScan:
         finished_monotonic: The same moment on the clock that never steps; ages are counted on it.
         log_events: Container id → level → events read from its log since the exporter started.
         muting: Who was quiet when it ended.
+        disk: What was known then of who fills the disk.
         explained_since: Container id → since when another one explains its trouble, of those that are explained.
     """
 
@@ -38,6 +40,7 @@ class DiagnoseScan:
     duration_seconds: float
     log_events: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     muting: Muting = field(default_factory=Muting)
+    disk: DiskMemory = field(default_factory=DiskMemory)
     explained_since: Mapping[str, UtcDatetime] = field(default_factory=dict)
 
 

@@ -8,7 +8,15 @@ from math import nan
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, LogFacts, LogLines, nanoseconds_of
+from bcon_exporter.model.container_facts import (
+    ContainerFacts,
+    HostSnapshot,
+    LogFacts,
+    LogLines,
+    NetworkCounters,
+    Pressure,
+    nanoseconds_of,
+)
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 
 _TRUSTED_SECONDS = 300.0
@@ -97,6 +105,9 @@ class UsageSample(NamedTuple):
     network_tx_bytes: int | None = None
     block_read_bytes: int | None = None
     block_write_bytes: int | None = None
+    network: NetworkCounters | None = None
+    pressure: Pressure | None = None
+    open_files: int | None = None
 
 
 class UsageRow(NamedTuple):

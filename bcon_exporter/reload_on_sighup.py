@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 
 _NEED_RESTART = (
     "docker", "web.listen_address", "web.route_prefix", "web.config.file", "api", "state",
-    "thresholds.usage_window_seconds", "alerts", "alertmanager", "notify", "mcp",
+    "thresholds.usage_window_seconds", "alerts", "alertmanager", "notify", "mcp", "collector",
 )  # fmt: skip
 
 

@@ -315,5 +315,6 @@ def _clean_past(past: LifecycleFacts) -> LifecycleFacts:
             "exits": tuple(map(clean_exit, past.exits)),
             "previous_image": clean(past.previous_image),
             "previous_image_id": clean(past.previous_image_id),
+            "previous_image_version": clean(past.previous_image_version),
         }
     )

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from bcon_exporter.catalogue.causes import known_cause
 from bcon_exporter.diagnosis.last_exit import recent_restarts
 from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, MemoryGrowth, UsageFacts
+from bcon_exporter.model.image_versions import name_image
 from bcon_exporter.model.quantities import show_count, show_duration
 from bcon_exporter.model.signatures import CauseText
 from bcon_exporter.model.text_patterns import CONTAINER_PATTERN
@@ -66,16 +67,18 @@ def _uptime(container: ContainerFacts, host: HostSnapshot) -> str:
 
 
 def name_images(container: ContainerFacts) -> tuple[str | None, str]:
-    """Return the names of its previous image and of its own; with short ids where only these tell the two apart."""
+    """Return the names of its previous image and of its own, with the versions that the names do not say.
+
+    Where only ids tell the two apart, they have them, too.
+    """
     lifecycle = container.lifecycle
     previous, own = lifecycle.previous_image if lifecycle else None, container.image
-    if lifecycle is None or previous != own or lifecycle.previous_image_id is None or container.image_id is None:
+    if lifecycle is None or previous is None:
         return previous, own
-    return f"{previous} ({_short(lifecycle.previous_image_id)})", f"{own} ({_short(container.image_id)})"
-
-
-def _short(image_id: str) -> str:
-    return image_id.removeprefix("sha256:")[:12]
+    before, after = lifecycle.previous_image_version, container.image_version
+    if previous != own or lifecycle.previous_image_id is None or container.image_id is None:
+        return name_image(previous, before), name_image(own, after)
+    return name_image(previous, before, lifecycle.previous_image_id), name_image(own, after, container.image_id)
 
 
 def _memory_facts(usage: UsageFacts | None, limit: int | None) -> str:

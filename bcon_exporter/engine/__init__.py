@@ -4,6 +4,7 @@ from bcon_exporter.engine.container_names import find_among
 from bcon_exporter.engine.endpoint_health import DURATION_BUCKETS_SECONDS, ENDPOINT_NAMES, EndpointCounts, RequestCounts
 from bcon_exporter.engine.find_socket import Endpoint, TlsFiles, find_endpoint
 from bcon_exporter.engine.kept_open_files import raise_open_files_limit
+from bcon_exporter.engine.minute_counters import MinuteWants
 from bcon_exporter.engine.read_host import DockerHost
 from bcon_exporter.engine.scan import HostOptions, Wants, probe_interval
 
@@ -14,6 +15,7 @@ __all__ = [
     "Endpoint",
     "EndpointCounts",
     "HostOptions",
+    "MinuteWants",
     "RequestCounts",
     "TlsFiles",
     "Wants",

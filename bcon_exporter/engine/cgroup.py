@@ -12,10 +12,14 @@ from typing import ClassVar, Literal
 from bcon_exporter import clock
 from bcon_exporter.engine.cgroup_paths import CgroupPaths, read_process_cgroups
 from bcon_exporter.engine.kept_open_files import KernelFiles, OpenBudget, read_once
+from bcon_exporter.engine.minute_counters import NOTHING, MinuteCounters, MinuteWants
+from bcon_exporter.model.container_facts import NetworkCounters, Pressure
 from bcon_exporter.readings import KillCounts, UsageSample
 
 Version = Literal["v1", "v2"]
 
+_SENT_FIELDS = 12
+"""Of a line of net/dev: eight received fields, then bytes, packets, errors and drops of what was sent."""
 _EVENTS = "memory.events"
 _V1_CPU = (b"nr_periods ", b"nr_throttled ", b"throttled_time ")
 _OOM_KILLS = b"oom_kill "
@@ -181,15 +185,19 @@ class CgroupReader:
         root: Where the cgroup hierarchies are mounted, usually /sys/fs/cgroup.
         proc: Where processes are, usually /proc; only for network counters and as the last way to a path.
         kept_open: How many files may stay open; None for most of what the process may open.
+        wants: What to read once a minute.
     """
 
-    def __init__(self, root: Path, proc: Path, *, kept_open: int | None = None) -> None:
+    def __init__(
+        self, root: Path, proc: Path, *, kept_open: int | None = None, wants: MinuteWants | None = None
+    ) -> None:
         self._root = str(root)
         self._proc = str(proc)
         self._version: Version | None = None
         self._paths: CgroupPaths | None = None
         self._files: dict[str, _Files] = {}
         self._budget = OpenBudget(kept_open)
+        self._by_the_minute = MinuteCounters(self._root, self._proc, self._budget, wants or MinuteWants())
         self._processes: dict[str, tuple[int, bool]] = {}
         self._kill_readings = 0
         self._host_kills: tuple[int | None, int | None] = (None, None)
@@ -217,9 +225,26 @@ class CgroupReader:
                 return None
             self._files[container_id] = files
             sample = files.read()
-        if sample is None or pid is None or not own_network:
+        if sample is None or files is None:
+            return sample
+        counts = self._by_the_minute.read(
+            container_id, self._unified_directory(files.path), self._processes_file(files.path), pid, clock.monotonic()
+        )
+        if counts != NOTHING:
+            sample = sample._replace(pressure=counts.pressure, open_files=counts.open_files)
+        if pid is None or not own_network:
             return sample
         return self._with_network(sample, container_id, pid)
+
+    def read_host_pressure(self) -> Pressure | None:
+        """Return the machine's pressure; None where none of its containers is seen, or its kernel does not tell."""
+        return self._by_the_minute.read_host() if self._files else None
+
+    def _unified_directory(self, path: str) -> str | None:
+        return f"{self._root}/{path}" if self._version == "v2" else None
+
+    def _processes_file(self, path: str) -> str:
+        return f"{self._root}/{path if self._version == 'v2' else f'memory/{path}'}/cgroup.procs"
 
     def count_kills(self) -> KillCounts | None:
         """Return the OOM kills of the containers that were read, and of the cgroups around them; None of none.
@@ -260,6 +285,7 @@ class CgroupReader:
 
     def _forget(self, container_id: str) -> None:
         self._processes.pop(container_id, None)
+        self._by_the_minute.forget(container_id)
         files = self._files.pop(container_id, None)
         if files is not None:
             files.close()
@@ -302,17 +328,16 @@ class CgroupReader:
         content = read_once(f"{self._proc}/{pid}/net/dev") if process[1] else None
         if content is None:
             return sample
-        received, sent = parse_network_devices(content)
-        return sample._replace(network_rx_bytes=received, network_tx_bytes=sent)
+        received, sent, counters = parse_network_devices(content)
+        return sample._replace(network_rx_bytes=received, network_tx_bytes=sent, network=counters)
 
 
-def parse_network_devices(content: bytes) -> tuple[int, int]:
-    """Sum received and sent bytes of /proc/PID/net/dev over all interfaces but the loopback."""
-    received = sent = 0
+def parse_network_devices(content: bytes) -> tuple[int, int, NetworkCounters]:
+    """Sum received and sent bytes and packets of /proc/PID/net/dev over all interfaces but the loopback."""
+    totals = [0] * _SENT_FIELDS
     for line in content.splitlines()[2:]:
         name, _, counters = line.partition(b":")
-        fields = counters.split()
-        if name.strip() != b"lo" and len(fields) >= 9:  # noqa: PLR2004 - eight received fields, then the sent ones
-            received += _to_int(fields[0]) or 0
-            sent += _to_int(fields[8]) or 0
-    return received, sent
+        fields = counters.split(None, _SENT_FIELDS)
+        if name.strip() != b"lo" and len(fields) >= _SENT_FIELDS:
+            totals = [total + (_to_int(field) or 0) for total, field in zip(totals, fields, strict=False)]
+    return totals[0], totals[8], NetworkCounters(*totals[1:4], *totals[9:12])

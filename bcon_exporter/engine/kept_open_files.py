@@ -5,8 +5,8 @@ import resource
 from collections.abc import Sequence
 from contextlib import suppress
 
-MOST_OPEN_FILES = 8192
-"""Six cgroup files for each of a thousand containers, and connections: stats need one for each container."""
+MOST_OPEN_FILES = 12_288
+"""Nine cgroup files for each of a thousand containers, and connections: stats need one for each container."""
 _READ_BYTES = 16384
 _SPARE_FILES = 2048
 

@@ -1,5 +1,6 @@
 """Reads what drift compares: each container's configuration, and the defaults of the images."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -18,6 +19,7 @@ from bcon_exporter.engine.scan import Scan
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.errors import BconError, ContainerNotFoundError
 from bcon_exporter.model.container_facts import ConfigFacts
+from bcon_exporter.model.image_versions import NAME_LABEL, VERSION_LABEL, find_image_version
 from bcon_exporter.secrets.masking import Sealer
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ class ConfigReader:
             elif entry.config is None:
                 scan.unread.setdefault(entry.facts.id, {}).setdefault("config", NOT_INSPECTED)
             else:
-                entry.config = _with_tag_image(entry.config, tag_ids.get(entry.image_reference or ""))
+                entry.config = self._with_tag_image(entry.config, entry.image_reference or "", tag_ids)
                 configs[entry.facts.id] = entry.config
         return configs
 
@@ -140,9 +142,12 @@ class ConfigReader:
             return None
         return image_id or None
 
-
-def _with_tag_image(config: ConfigFacts, image_id_of_tag: str | None) -> ConfigFacts:
-    """Return the configuration with the id that its image tag has now."""
-    if config.image_id_of_tag == image_id_of_tag:
-        return config
-    return config.model_copy(update={"image_id_of_tag": image_id_of_tag})
+    def _with_tag_image(self, config: ConfigFacts, reference: str, tag_ids: Mapping[str, str]) -> ConfigFacts:
+        """Return the configuration with the id that its image tag has now, and the version of that image."""
+        image_id = tag_ids.get(reference)
+        fields = self._images.get(image_id or "", {})
+        labels = {key: fields[path].shown for key in (VERSION_LABEL, NAME_LABEL) if (path := f"labels.{key}") in fields}
+        version = find_image_version(reference, labels) if image_id is not None else None
+        if (config.image_id_of_tag, config.version_of_tag) == (image_id, version):
+            return config
+        return config.model_copy(update={"image_id_of_tag": image_id, "version_of_tag": version})

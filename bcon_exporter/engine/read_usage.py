@@ -12,7 +12,7 @@ from bcon_exporter.engine.parse import NotJsonError, decode_object, parse_stats
 from bcon_exporter.engine.scan import Deadline, Scan
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.engine.usage_windows import UsageWindows
-from bcon_exporter.model.container_facts import EngineFacts, UsageFacts
+from bcon_exporter.model.container_facts import EngineFacts, Pressure, UsageFacts
 from bcon_exporter.readings import KillCounts, UsageSample
 
 SECOND_SAMPLE_AFTER_SECONDS = 1.0
@@ -53,7 +53,8 @@ class UsageReader:
     def __init__(self, session: EngineSession) -> None:
         options = session.options
         self._session = session
-        self._cgroups = CgroupReader(options.cgroup_root, options.proc_root)
+        self._cgroups = CgroupReader(options.cgroup_root, options.proc_root, wants=options.minute_wants)
+        self.host_pressure: Pressure | None = None
         self.kill_counts: KillCounts | None = None
 
     def begin(self, inventory: Inventory, scan: Scan, windows: UsageWindows) -> Sampling:
@@ -71,6 +72,7 @@ class UsageReader:
         if scan.wants.only is None:
             self._cgroups.retain(sampling.running)
             self.kill_counts = self._cgroups.count_kills()
+            self.host_pressure = self._cgroups.read_host_pressure()
             sampling.without_network = set()  # not worth a request for every container at every scan
         unsampled += sampling.without_network
         if unsampled:
@@ -194,5 +196,9 @@ def _with_network(usage: UsageFacts, container_id: str, sampling: Sampling) -> U
         reason = sampling.failures.get(container_id) or "the engine gave no sample"
         sampling.scan.unread.setdefault(container_id, {})["network"] = reason
         return usage
-    counters = {"network_rx_bytes": sample.network_rx_bytes, "network_tx_bytes": sample.network_tx_bytes}
+    counters = {
+        "network_rx_bytes": sample.network_rx_bytes,
+        "network_tx_bytes": sample.network_tx_bytes,
+        "network": sample.network,
+    }
     return usage.model_copy(update=counters)

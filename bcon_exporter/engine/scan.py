@@ -8,6 +8,7 @@ from pathlib import Path
 from bcon_exporter.clock import monotonic
 from bcon_exporter.engine.failures import NotQueriedError
 from bcon_exporter.engine.http import Outcome
+from bcon_exporter.engine.minute_counters import MinuteWants
 from bcon_exporter.errors import BconError, ContainerNotFoundError
 
 _PROBE_SHARE = 0.9
@@ -30,6 +31,7 @@ class HostOptions:
         log_bytes_per_container: Longer answers keep their newest part.
         log_bytes_total: Log text held at once; what goes beyond keeps fewer lines.
         usage_window_seconds: Usage is the mean over this time.
+        minute_wants: What is read of cgroup files once a minute.
         log_files: Look at the size of log files, where they can be seen, before a log is asked for.
         parallel: Connections for inspect and logs. Requests are sent ahead, so few keep the engine as busy as many;
             two, so that a container whose log hangs holds up no more than half. Stats use one for each container.
@@ -49,6 +51,7 @@ class HostOptions:
     log_bytes_per_container: int = 256 * 1024
     log_bytes_total: int = 32 * 1024 * 1024
     usage_window_seconds: float = 60.0
+    minute_wants: MinuteWants = field(default_factory=MinuteWants)
     cgroup_root: Path = Path("/sys/fs/cgroup")
     proc_root: Path = Path("/proc")
     kernel_log: Path = Path("/dev/kmsg")

@@ -186,6 +186,7 @@ class SnapshotTaker:
             unread=scan.host_unread,
             incomplete=tuple(sorted(scan.incomplete - scan.gone)),
             partial=scan.wants.only is not None,
+            pressure=self._usage.host_pressure if scan.wants.only is None else None,
             hidden_version=self._inventory.hidden_version,
         )
         return Observation(snapshot, after)

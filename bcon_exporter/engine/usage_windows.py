@@ -100,6 +100,9 @@ class UsageWindows:
             network_tx_bytes=sample.network_tx_bytes,
             block_read_bytes=sample.block_read_bytes,
             block_write_bytes=sample.block_write_bytes,
+            network=sample.network,
+            pressure=sample.pressure,
+            open_files=sample.open_files,
             stale=now - sample.read_at > 2 * self._span,
         )
 

@@ -209,21 +209,30 @@ def find_pause(events: Iterable[LifecycleEvent], container_id: str) -> datetime 
 
 
 class ImageChange(NamedTuple):
-    """The image before a change of it, its id where known, and when the container with the new one was made."""
+    """The image before a change of it, what is known of it, and when the container with the new one was made.
+
+    Attributes:
+        version: Of the new one.
+    """
 
     previous: str
     previous_id: str | None
     at: datetime
+    previous_version: str | None = None
+    version: str | None = None
 
 
-def find_image_change(events: Iterable[LifecycleEvent], images: Mapping[str, str]) -> ImageChange | None:
+def find_image_change(
+    events: Iterable[LifecycleEvent], images: Mapping[str, str], versions: Mapping[str, str | None]
+) -> ImageChange | None:
     """Return the newest change of image: of its name, or of its id under the same name (a tag that was moved).
 
     Args:
         events: Of one identity, oldest first.
         images: Ids of images by container, as far as they were read.
+        versions: Versions of images by container, likewise.
     """
-    image, image_id, change = "", None, None
+    image, image_id, version, change = "", None, None, None
     seen: set[str] = set()
     for event in events:
         if event.container_id in seen or not event.image:
@@ -232,6 +241,7 @@ def find_image_change(events: Iterable[LifecycleEvent], images: Mapping[str, str
         own_id = images.get(event.container_id)
         moved = None not in (image_id, own_id) and image_id != own_id
         if image and (event.image != image or moved):
-            change = ImageChange(image, image_id, event.at)
+            change = ImageChange(image, image_id, event.at, version, versions.get(event.container_id))
+        version = versions.get(event.container_id) or (version if event.image == image and not moved else None)
         image, image_id = event.image, own_id or (image_id if event.image == image else None)
     return change

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bcon_exporter.memory.event_coverage import Coverage
-from bcon_exporter.memory.exit_reasons import Shutdown
+from bcon_exporter.memory.exit_reasons import ImageChange, Shutdown
 from bcon_exporter.memory.fair_share import share_out
 from bcon_exporter.memory.runs import Run
 from bcon_exporter.memory.timeline import Past, Timeline, is_to_be_journaled, with_timeline
 from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.image_versions import name_image
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.lifecycle import ExitFacts, FailedRun, name_job
@@ -102,18 +103,27 @@ def _tell_past(
     change = timeline.image_change
     if change is not None and is_new(change.at):
         after = next((event.image for event in past.events if event.at >= change.at and event.image), "")
-        text = f"another image: {after}, before {change.previous}"
-        if after == change.previous:
-            text = f"another image under the same name: {after}"
+        text = _tell_image(after, change)
         container_id = next((event.container_id for event in past.events if event.at >= change.at), "")
         subject = _subject(identity, past, container_id)
-        yield subject.tell(change.at, JournalKind.IMAGE_CHANGE, text, image=after, before=change.previous)
+        versions = {"version": change.version, "version_before": change.previous_version}
+        yield subject.tell(change.at, JournalKind.IMAGE_CHANGE, text, image=after, before=change.previous, **versions)
     if past.untold:
         text = "more events of it came between two scans than are kept, so that some are not told"
         newest = past.events[-1]
         subject = _subject(identity, past, newest.container_id)
         yield subject.tell(newest.at, JournalKind.GAP, text, lost_events=past.untold)
     yield from _tell_events(identity, past, is_new)
+
+
+def _tell_image(after: str, change: ImageChange) -> str:
+    if after != change.previous:
+        before = name_image(change.previous, change.previous_version)
+        return f"another image: {name_image(after, change.version)}, before {before}"
+    text = f"another image under the same name: {after}"
+    if None in (change.version, change.previous_version) or change.version == change.previous_version:
+        return text
+    return f"{text}, {change.version}, before {change.previous_version}"
 
 
 _EVENTS = {

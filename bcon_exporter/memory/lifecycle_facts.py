@@ -142,6 +142,7 @@ def _make_facts(
         health_changes=tuple(at for at in timeline.health_changes if _is_recent(at, now, HOUR)),
         previous_image=change.previous if change else None,
         previous_image_id=change.previous_id if change else None,
+        previous_image_version=change.previous_version if change else None,
         image_changed_at=change.at if change else None,
     )
 

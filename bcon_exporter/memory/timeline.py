@@ -48,12 +48,14 @@ class Configured:
         name: As it was last called.
         stop_signal: Its own, as a number.
         policy: Restart policy.
+        image_version: Of its image, by label, else by tag.
     """
 
     stop_signal: int | None = None
     policy: str | None = None
     image_id: str | None = None
     name: str | None = None
+    image_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +231,7 @@ def configure(past: Past, container: ContainerFacts) -> Past:
         policy=before.policy if policy is None else policy,
         image_id=before.image_id if container.image_id is None else container.image_id,
         name=container.name,
+        image_version=container.image_version,
     )
     if after == before:
         return past
@@ -295,6 +298,7 @@ def make_timeline(events: Iterable[LifecycleEvent], past: Past, shutdowns: tuple
         return _NO_TIMELINE
     circumstances = past.circumstances(shutdowns)
     images = {one: known.image_id for one, known in past.containers.items() if known.image_id is not None}
+    versions = {one: known.image_version for one, known in past.containers.items()}
     runs = find_runs(ordered)
     exits = classify_exits(runs, circumstances)
     return Timeline(
@@ -303,7 +307,7 @@ def make_timeline(events: Iterable[LifecycleEvent], past: Past, shutdowns: tuple
         restarts=find_restarts(exits, runs, ordered, circumstances),
         oom_kills=find_oom_kills(ordered),
         health_changes=find_health_changes(ordered),
-        image_change=find_image_change(ordered, images),
+        image_change=find_image_change(ordered, images, versions),
     )
 
 

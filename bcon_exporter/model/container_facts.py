@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Literal, overload
+from typing import Annotated, Literal, NamedTuple, overload
 
 from pydantic import Field, PlainSerializer, ValidatorFunctionWrapHandler, WrapValidator
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.desired import DesiredProject, FieldValue
 from bcon_exporter.model.growth import Growth
+from bcon_exporter.model.image_versions import find_image_version
 from bcon_exporter.model.lifecycle import FailedRun, LifecycleFacts
 from bcon_exporter.model.wiring import Wiring
 
@@ -254,6 +255,45 @@ class Mount(Frozen):
     read_only: bool = False
 
 
+class NetworkCounters(NamedTuple):
+    """What the interfaces of a network have counted, without the loopback."""
+
+    received_packets: int
+    received_errors: int
+    received_dropped: int
+    sent_packets: int
+    sent_errors: int
+    sent_dropped: int
+
+
+class PressureTotals(NamedTuple):
+    """For how long tasks have waited for a resource, in microseconds.
+
+    Attributes:
+        waiting: Some of them (`some`).
+        stalled: All that were not idle (`full`); None where the kernel does not tell.
+    """
+
+    waiting: int
+    stalled: int | None = None
+
+
+class Pressure(NamedTuple):
+    """What waiting for each resource has cost (PSI); None where the kernel does not tell."""
+
+    cpu: PressureTotals | None = None
+    memory: PressureTotals | None = None
+    io: PressureTotals | None = None
+
+
+def _as_it_is(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+    """Take what we have made ourselves without looking into it, which would cost as much as reading it."""
+    return value if isinstance(value, NetworkCounters | Pressure) else validate(value)
+
+
+AsItIs = WrapValidator(_as_it_is)
+
+
 class UsageFacts(Frozen):
     """Resource usage: the newest sample, and means over the window that rules judge.
 
@@ -265,6 +305,8 @@ class UsageFacts(Frozen):
         memory_cache_bytes: Page cache in use: a part of `memory_usage_bytes` that the kernel takes back when it has to.
         memory_limit_bytes: The container's own limit; None where it has none.
         memory_ratio: Mean working set over the limit, or over the host's memory where there is no limit.
+        network: None where its interfaces' counters were not read.
+        pressure, open_files: As of the last minute; None where they were not read.
         stale: True when this is the last known usage because the newest could not be read.
     """
 
@@ -286,6 +328,9 @@ class UsageFacts(Frozen):
     network_tx_bytes: int | None = None
     block_read_bytes: int | None = None
     block_write_bytes: int | None = None
+    network: Annotated[NetworkCounters | None, AsItIs] = None
+    pressure: Annotated[Pressure | None, AsItIs] = None
+    open_files: int | None = None
     stale: bool = False
 
 
@@ -305,12 +350,14 @@ class ConfigFacts(Frozen):
         image_fields: Path → value that the image alone would give (ENV, LABEL, EXPOSE, CMD, ...).
             None when the image could not be read.
         image_id_of_tag: Id of the image that the container's image reference points to now; None when unknown.
+        version_of_tag: Of that image; None where neither its label nor the tag tells.
         image_fingerprint: Of the image reference it was created with, which may show a masked tag.
     """
 
     fields: dict[str, FieldValue]
     image_fields: dict[str, FieldValue] | None = None
     image_id_of_tag: str | None = None
+    version_of_tag: str | None = None
     image_fingerprint: str | None = None
 
 
@@ -377,6 +424,11 @@ class ContainerFacts(Frozen):
     def short_id(self) -> str:
         """The 12 digits that `docker ps` shows."""
         return self.id[:12]
+
+    @property
+    def image_version(self) -> str | None:
+        """The version of its image by label, else by tag; None where neither tells."""
+        return find_image_version(self.image, self.labels)
 
     @property
     def is_running(self) -> bool:
@@ -475,6 +527,7 @@ class HostSnapshot(Frozen):
         desired: The Compose projects as resolved at the time; only in written snapshots.
         partial: Only some containers were asked for: those that are not there may be well.
         failed_runs: Of the last day, newest first, at most 50.
+        pressure: Of the whole machine; None where that is not seen from here, or its kernel does not tell.
         hidden_version: Up to which version of the known secrets they are hidden in it; never written.
     """
 
@@ -491,6 +544,7 @@ class HostSnapshot(Frozen):
     desired: tuple[DesiredProject, ...] | None = None
     partial: bool = False
     failed_runs: tuple[FailedRun, ...] = ()
+    pressure: Pressure | None = None
     hidden_version: int = Field(0, exclude=True, repr=False)
 
     @property

@@ -81,6 +81,7 @@ class StoredImage(Frozen):
         name: One of its tags; its short id where it has none.
         shared_bytes: How much of it other images hold too; None when the engine did not say.
         containers: How many containers are made of it; None when the engine did not say.
+        created_at: When it was built; None when the engine did not say.
         image_id: Full id; it and all below are never stored, and of now only.
         tags: All of its tags.
         parent_id: Full id of the image that it was built from; "" where the engine does not say.
@@ -90,6 +91,7 @@ class StoredImage(Frozen):
     size_bytes: int | None = None
     shared_bytes: int | None = None
     containers: int | None = None
+    created_at: UtcDatetime | None = None
     image_id: str = Field("", exclude=True)
     tags: tuple[str, ...] = Field((), exclude=True)
     parent_id: str = Field("", exclude=True)

@@ -150,6 +150,7 @@ class LifecycleFacts(Frozen):
         previous_image: The image before the last change of it, with its time in `image_changed_at`. Where only the id
             changed (another image under the same tag), it is the image's own name.
         previous_image_id: Id of that image; None when it was never read.
+        previous_image_version: Its version by label, else by tag; None where neither told.
     """
 
     observed_since: UtcDatetime
@@ -166,6 +167,7 @@ class LifecycleFacts(Frozen):
     paused_at: UtcDatetime | None = None
     previous_image: str | None = None
     previous_image_id: str | None = None
+    previous_image_version: str | None = None
     image_changed_at: UtcDatetime | None = None
 
 

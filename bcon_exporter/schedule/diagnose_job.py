@@ -68,6 +68,7 @@ class DiagnoseJob:
                 log_events=log_events,
                 muting=find_quiet(context, context.now(), snapshot.containers),
                 explained_since=explained_since,
+                disk=context.memory.memory.disk,
             )
         )
 

@@ -5,11 +5,9 @@ import threading
 from collections.abc import Callable
 
 from bcon_exporter.tools import Context
-from bcon_exporter.tools.disk import ASKED_EVERY, ask_engine
+from bcon_exporter.tools.disk import ASKED_EVERY, REST_SHARE, ask_engine
 
 EVERY_SECONDS = ASKED_EVERY.total_seconds()
-REST_SHARE = 20
-"""An engine that took a minute to sum up its disk is asked again after twenty."""
 _log = logging.getLogger(__name__)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, SecretStr
 from pydantic_settings import NoDecode
 
 from bcon_exporter.model.durations import parse_duration, write_duration
@@ -82,6 +82,25 @@ def web_url(value: str) -> str:
         msg = "is not a web address without user name; write https://host/path"
         raise ValueError(msg)
     return value.rstrip("/")
+
+
+def secret_url(value: SecretStr) -> SecretStr:
+    """Return a web address that is a secret.
+
+    Raises:
+        ValueError: It is none; never quotes it.
+    """
+    url = value.get_secret_value()
+    try:
+        parts = urlsplit(url)
+        is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_address = is_web and "@" not in parts.netloc and not parts.fragment
+    except ValueError:
+        is_address = False
+    if not is_address or not (url.isascii() and url.isprintable()) or " " in url:
+        msg = "is not a web address without user name; write https://host/path"
+        raise ValueError(msg)
+    return value
 
 
 def base_urls(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -165,6 +184,7 @@ Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split_list)]
 Paths = Annotated[tuple[FilePath, ...], NoDecode, BeforeValidator(split_list)]
 WebUrl = Annotated[str, BeforeValidator(refuse_number), AfterValidator(web_url)]
 Receivers = Annotated[tuple[Receiver, ...], NoDecode, BeforeValidator(split_receivers)]
+SecretUrl = Annotated[SecretStr, BeforeValidator(refuse_number), AfterValidator(secret_url)]
 WebUrls = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split_list), AfterValidator(base_urls)]
 PathMap = Annotated[tuple[tuple[str, str], ...], NoDecode, BeforeValidator(split_map)]
 

@@ -21,6 +21,7 @@ from bcon_exporter.settings.fields import (
     PathMap,
     Paths,
     Receivers,
+    SecretUrl,
     Text,
     WebUrl,
     WebUrls,
@@ -215,11 +216,39 @@ class MetricsSettings(Section):
 
     container_labels: Names = Field((), description="Container labels to add to bcon_container_info")
     series_cap: int = Field(
-        60_000,
+        80_000,
         ge=1_000,
         le=10_000_000,
         description="Most series that scans may make; beyond it whole families are left out, symptoms and drift never",
     )
+
+
+class CollectorSettings(Section):
+    """Which families of metrics there are; reports, alerts pushed and pages go on without them."""
+
+    resources: Annotated[bool, EXPERIMENTAL] = Field(
+        True, description="CPU, memory, traffic, block devices, processes and open files of containers"
+    )
+    network: Annotated[bool, EXPERIMENTAL] = Field(
+        True, description="Packets, errors and drops of containers' networks"
+    )
+    pressure: Annotated[bool, EXPERIMENTAL] = Field(
+        True, description="Time spent waiting for CPU, memory and disk, of containers and of the host"
+    )
+    disk: Annotated[bool, EXPERIMENTAL] = Field(
+        True, description="Sizes and growth of layers, volumes, images and build cache, and when a disk is full"
+    )
+    logs: Annotated[bool, EXPERIMENTAL] = Field(
+        True, description="Events in containers' logs, and sizes and growth of log files"
+    )
+    drift: Annotated[bool, EXPERIMENTAL] = Field(
+        True, description="Differences from Compose files, replicas and projects"
+    )
+
+    @property
+    def off(self) -> frozenset[str]:
+        """The names of those that are off."""
+        return frozenset(name for name in type(self).model_fields if not getattr(self, name))
 
 
 class AlertsSettings(Section):
@@ -258,6 +287,10 @@ class NotifySettings(Section):
     url: Receivers = Field((), description="Who gets messages: an address of apprise, with options before it; a secret")
     url_file: FilePath | None = Field(
         None, description="File with more of them, one a line; lines that begin with # are left out"
+    )
+    heartbeat_url: Annotated[SecretUrl | None, EXPERIMENTAL] = Field(
+        None,
+        description="Address of a dead man's switch, asked after each good scan, with /fail after a bad one; a secret",
     )
     weekly_digest: bool = Field(False, description="Send every receiver a digest of the week, on Mondays at 8")
     host: Text | None = Field(
@@ -343,6 +376,7 @@ class Settings(BaseSettings):
     drift: DriftSettings = DriftSettings()
     catalogue: CatalogueSettings = CatalogueSettings()
     metrics: MetricsSettings = MetricsSettings()
+    collector: CollectorSettings = CollectorSettings()
     alerts: AlertsSettings = AlertsSettings()
     alertmanager: AlertmanagerSettings = AlertmanagerSettings()
     notify: NotifySettings = NotifySettings()

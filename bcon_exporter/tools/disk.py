@@ -26,6 +26,8 @@ FRESH = timedelta(minutes=15)
 """A reading in the state file that is older was not made by a daemon that runs now."""
 ASKED_EVERY = timedelta(minutes=5)
 """The engine is asked for its sum no more often, also by a command that goes on (`--watch`)."""
+REST_SHARE = 20
+"""An engine that took a minute to sum up its disk is asked again after twenty."""
 _OF_ENGINE = "layers, images, volumes, build cache"
 _NOT_ASKED = "not asked yet"
 _FILE_DRIVERS = frozenset(("json-file", "local"))
@@ -124,10 +126,8 @@ def _note_on_log(log: LogFile) -> str:
 
 
 def _stored_items(stored: StoredData, disk: DiskMemory) -> Iterator[DiskItem]:
-    users: dict[str, list[tuple[str, str | None]]] = {}
+    users = _list_users(stored)
     for layer in stored.layers:
-        for volume in layer.volumes:
-            users.setdefault(volume, []).append((layer.name, layer.project))
         yield DiskItem(
             kind=DiskKind.LAYER,
             name=layer.name,
@@ -151,14 +151,33 @@ def _stored_items(stored: StoredData, disk: DiskMemory) -> Iterator[DiskItem]:
         )
 
 
-def _volume_item(volume: StoredVolume, users: Iterable[tuple[str, str | None]], disk: DiskMemory) -> DiskItem:
+def _list_users(stored: StoredData) -> dict[str, list[tuple[str, str | None]]]:
+    """Return volume → names and projects of the containers that use it."""
+    users: dict[str, list[tuple[str, str | None]]] = {}
+    for layer in stored.layers:
+        for volume in layer.volumes:
+            users.setdefault(volume, []).append((layer.name, layer.project))
+    return users
+
+
+def _only_project(users: Iterable[tuple[str, str | None]]) -> str | None:
     projects = {project for _, project in users}
+    return projects.pop() if len(projects) == 1 else None
+
+
+def list_volume_projects(stored: StoredData) -> dict[str, str]:
+    """Return volume → the Compose project of all who use it, where that is one."""
+    projects = {volume: _only_project(users) for volume, users in _list_users(stored).items()}
+    return {volume: project for volume, project in projects.items() if project is not None}
+
+
+def _volume_item(volume: StoredVolume, users: Iterable[tuple[str, str | None]], disk: DiskMemory) -> DiskItem:
     unused = volume.containers == 0
     note = "its driver does not tell" if volume.size_bytes is None else "no container uses it" if unused else ""
     return DiskItem(
         kind=DiskKind.VOLUME,
         name=volume.name,
-        project=projects.pop() if len(projects) == 1 else None,
+        project=_only_project(users),
         containers=tuple(sorted(name for name, _ in users)),
         size_bytes=volume.size_bytes,
         growth=disk.growth_of(DiskKind.VOLUME, volume.name),

@@ -280,6 +280,37 @@ def _usage(board: Board) -> None:
         (12, _both_ways("Network", "network", "receive", "transmit")),
         (12, _both_ways("Disk", "block", "read", "write")),
     )
+    _pressure_and_sizes(board)
+
+
+def _pressure_and_sizes(board: Board) -> None:
+    waiting = f"rate({of_container('bcon_container_pressure_waiting_seconds_total')}[$__rate_interval])"
+    pressure = lines(
+        "Waiting for CPU, memory and disk",
+        "In which share of the time some of its tasks waited for each (PSI).",
+        over_time(waiting, "{{resource}} · {{instance}}"),
+        unit="percentunit",
+        nothing="Not running, or its kernel does not tell",
+    )
+    processes = lines(
+        "Processes and open files",
+        "Processes and threads, and the file descriptors that they hold. Dashed: the most processes that it may have.",
+        over_time(of_container("bcon_container_pids"), "processes · {{instance}}"),
+        over_time(of_container("bcon_container_open_files"), "open files · {{instance}}", "B"),
+        unit="short",
+        nothing=NOT_RUNNING,
+    ).links([runbook("BconContainerPidsLimit")])
+    most = over_time(f"min ({of_container('bcon_container_pids_limit')})", "limit", "C")
+    sizes = lines(
+        "Log and own file system",
+        "Size of its log files, and of what it has written to its own file system, on the disk.",
+        over_time(of_container("bcon_container_log_file_bytes"), "log · {{instance}}"),
+        over_time(of_container("bcon_container_writable_layer_bytes"), "own file system · {{instance}}", "B"),
+        unit="bytes",
+        nothing="Not read",
+    ).links([runbook("BconDiskFullSoon")])
+    board.row("Pressure, processes and sizes")
+    board.line(8, (8, pressure), (8, with_line(processes, most, "limit", meaning.CRITICAL)), (8, sizes))
 
 
 def _both_ways(title: str, kind: str, up: str, down: str) -> timeseries.Panel:

@@ -87,6 +87,7 @@ def build() -> str:
     _what_is_wrong(board)
     _drift(board)
     _usage(board)
+    _disk(board)
     _restarts_and_logs(board)
     _exporters(board)
     return board.render()
@@ -300,6 +301,34 @@ def _usage(board: Board) -> None:
 def _threshold(symptom: str) -> str:
     """The configured threshold; of several hosts the lowest."""
     return f"min({of_host('bcon_symptom_threshold_ratio', symptom=symptom)})"
+
+
+def _disk(board: Board) -> None:
+    kinds = lines(
+        "Docker's disk by kind",
+        "What images, containers, volumes, the build cache and log files take; of images each layer counts once.",
+        over_time(f"sum by (kind) ({of_host('bcon_docker_disk_bytes')})", "{{kind}}"),
+        unit="bytes",
+        nothing="Not read, or the collector disk is off",
+    ).links([runbook("BconDiskFullSoon")])
+    volumes = bars(
+        "Volumes that grow the most",
+        "By how much the 10 volumes that grow the most grow in a day, as known for an hour or more.",
+        now(f"topk({LARGEST}, {of_project('bcon_volume_growth_bytes_per_day')} > 0)", "{{volume}} · {{instance}}"),
+        links=[],
+        colour=meaning.PLAIN,
+        nothing="No growth known",
+    ).unit("bytes")
+    logs = bars(
+        "Log files that grow the most",
+        "By how much the log files of 10 containers grow in a day, as known for an hour or more.",
+        now(f"topk({LARGEST}, {of_project('bcon_container_log_file_growth_bytes_per_day')} > 0)", NAME),
+        links=[TO_SERIES],
+        colour=meaning.PLAIN,
+        nothing="No growth known",
+    ).unit("bytes")
+    board.row("Disk")
+    board.line(9, (8, kinds), (8, volumes), (8, logs))
 
 
 def _restarts_and_logs(board: Board) -> None:

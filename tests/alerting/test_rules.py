@@ -82,6 +82,16 @@ NEEDED_FOR = {
         "BconContainerBreaksOthers tells of a root that shows nothing itself, also through an outage, and of no other",
     ),
     "container:bcon_quiet:held": ("bcon_container_quiet == 1", HANG),
+    "instance:bcon_disk_exhaustion:held": (
+        "bcon_disk_exhaustion_timestamp_seconds",
+        "BconDiskFullSoon fires within a day and not before, names who fills it, and goes on in an outage",
+    ),
+    "instance:bcon_unused_volume_growth:held": (
+        "bcon_volume_growth_bytes_per_day > 104857600"
+        " and on (job, instance, volume, project) bcon_volume_containers == 0",
+        "BconVolumeGrowsUnused fires for a volume without a container that grows fast, for no other,"
+        " and goes on in an outage",
+    ),
     "service:bcon_drift_items:held": ("bcon_drift_items > 0", OUTAGE),
     "service:bcon_drift_start_timestamp_seconds:held": (
         "bcon_drift_start_timestamp_seconds",

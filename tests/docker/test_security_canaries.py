@@ -310,7 +310,9 @@ def write_own_files(canaries: Canaries, folder: Path, phone: HttpReceiver) -> tu
     (folder / "alertmanager.yml").write_text(
         f"basic_auth: {{username: me, password: {canaries.password('password towards Alertmanager')}}}\n"
     )
+    heartbeat = f"http://127.0.0.1:1/{canaries.token('path of the heartbeat')}"
     return (
+        *("--notify.heartbeat-url", heartbeat),
         *("--alertmanager.config.file", str(folder / "alertmanager.yml")),
         *("--notify.url-file", str(folder / "receivers")),
     )

@@ -9,6 +9,7 @@ import pytest
 from bcon_exporter.drift.rules import DRIFT_RULES
 from bcon_exporter.model.container_facts import ContainerState, NetworkFacts
 from bcon_exporter.model.findings import DriftType, Severity
+from bcon_exporter.model.image_versions import VERSION_LABEL
 from bcon_exporter.model.reports import DriftStatus
 from tests.drift.builders import IMAGE_ID, OTHER_IMAGE_ID, drift, kinds, only, project, replica, sealed, service
 from tests.factories import lifecycle
@@ -194,6 +195,15 @@ def test_a_moved_tag_is_an_image_mismatch() -> None:
     found = only(drift(project(service()), old))
     assert (found.drift_type, found.field, found.compose_would) == (DriftType.IMAGE_MISMATCH, "image", "recreate")
     assert "bbbbbbbbbbbb" in found.actual
+
+
+def test_a_moved_tag_names_both_versions_where_they_are_known() -> None:
+    old = replica(image_id=OTHER_IMAGE_ID, claim={"image": OTHER_IMAGE_ID}, labels={VERSION_LABEL: "1.25.3"})
+    assert old.config is not None
+    old = old.model_copy(update={"config": old.config.model_copy(update={"version_of_tag": "1.25.5"})})
+    message = only(drift(project(service()), old)).message
+    assert "is now the image 1.25.5, " in message
+    assert "runs 1.25.3, " in message
 
 
 def test_stale_labels_on_the_tags_own_image_are_a_remark_and_no_drift() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bcon_exporter.engine.cgroup import CgroupReader, parse_network_devices
+from bcon_exporter.model.container_facts import NetworkCounters
 from tests.table_rows import table
 
 ID = "1d9ce5dc444139c94e0ffda0e4e5c52d67a15b50496f8eccdc30b5b3a711ae4d"
@@ -15,7 +16,7 @@ NET_DEV = b"\n".join(
         b"Inter-|   Receive                                |  Transmit",
         b" face |bytes packets errs drop fifo frame compressed multicast|bytes packets errs drop fifo colls carrier",
         b"    lo:  100 1 0 0 0 0 0 0  100 1 0 0 0 0 0 0",
-        b"  eth0: 1602 19 0 0 0 0 0 0  42 1 0 0 0 0 0 0",
+        b"  eth0: 1602 19 3 5 0 0 0 0  42 1 7 9 0 0 0 0",
         b"  eth1:    8 1 0 0 0 0 0 0    1 1 0 0 0 0 0 0",
         b"",
     )
@@ -220,5 +221,5 @@ def test_a_host_without_cgroups_gives_no_sample(tmp_path: Path) -> None:
 
 
 def test_network_devices_are_summed_without_the_loopback() -> None:
-    assert parse_network_devices(NET_DEV) == (1610, 43)
-    assert parse_network_devices(b"") == (0, 0)
+    assert parse_network_devices(NET_DEV) == (1610, 43, NetworkCounters(20, 3, 5, 2, 7, 9))
+    assert parse_network_devices(b"") == (0, 0, NetworkCounters(0, 0, 0, 0, 0, 0))

@@ -71,7 +71,7 @@ def test_compose_recreation_is_asked_for_and_no_restart() -> None:
         events = of_service(recorded("compose_recreate"), service, number)
         assert verdicts(events) == ["requested 0"]
         assert restarts_of(events) == []
-        change = find_image_change(sort_events(events), {})
+        change = find_image_change(sort_events(events), {}, {})
         assert change is not None
         assert change.previous == "bb:1"
 

@@ -172,7 +172,7 @@ def make_exposition(context: Context, clock: Callable[[], float] | None = None, 
         insecure_bind=lambda: False,
         loaded_at=NOON,
     )
-    return Exposition(context.scans, own, monotonic=clock or Clock(), **({"series_cap": 60_000} | options))
+    return Exposition(context.scans, own, monotonic=clock or Clock(), **({"series_cap": 80_000} | options))
 
 
 def exposition_of(

@@ -43,7 +43,7 @@ def _row(promise: Promise, measured: str) -> str:
 
 def read_measured(document: str) -> dict[str, str]:
     """Return what a document says was measured, by row."""
-    rows = re.findall(r"^\| ([FS][0-9]+) \| (.*) \| `make chaos ROWS=\1` \|$", document, re.MULTILINE)
+    rows = re.findall(r"^\| ([A-Z]+-?[0-9]+) \| (.*) \| `make chaos ROWS=\1` \|$", document, re.MULTILINE)
     return {row: cells.rpartition(" | ")[2].replace("\\|", "|") for row, cells in rows}
 
 

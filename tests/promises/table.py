@@ -46,6 +46,9 @@ FAULTS = (
     Promise("F23", "A receiver of messages or an Alertmanager answers without an end, slowly, or not at all", "At most 64 KiB of an answer are read, for 5 s at most, and its status counts; the process that sends has 256 MB of address space and 30 s; an Alertmanager has its time-out in all; the start waits for no check of a receiver"),
     Promise("F24", "90 days of a busy host in the state file, every endpoint, page and tool asked for the most that it gives", "At most 1 MiB an answer"),
     Promise("F26", "Agents that do not read what they asked for, or send a line of 100 MB", "At most 8 MiB of a line are held, the client is told and the connection goes on; who does not read is closed within 30 s, and others are answered meanwhile"),
+    Promise("SER-1", "The engine hangs, a scan fails or hangs, or the exporter dies, and a heartbeat's address is set", "Pings fail or stop within two intervals; good ones come once a minute; no scan waits for them"),
+    Promise("SER-3", "The engine does not sum up its disk, a file cannot be seen, the kernel has no pressure", "What was not read has no sample, and is never 0; sizes of an old look are withheld; what was read equals `docker system df -v`, `stat` and the kernel's files within 1 %"),
+    Promise("SER-4", "Another exporter has the same series, and collectors are off", "Their families are absent and all others are there; what only they need is not read"),
 )  # fmt: skip
 
 SECURITY = (
@@ -63,6 +66,7 @@ SECURITY = (
     Promise("S12", "How it is shipped", "As nobody, on a read-only root, without capabilities, with limits; locked by hash, with a bill of materials; one regression test for each class of faults that peers were found to have"),
     Promise("S13", "What names may be", "Any text that a label or an engine brings: each page, address and tool answers with what is there or with 4xx, never 500; what raises in one row of a page costs that row, which says so"),
     Promise("S14", "How a known secret may be written", "As it is, in hex, in base64 at any alignment, percent-encoded, in JSON within JSON, as HTML or as Unicode escapes, and over two lines: hidden, in time linear in the text"),
+    Promise("SER-2", "Where the heartbeat's address goes", "To the switch alone: no log, metric, report or error names its host or path; no redirect and no proxy is followed"),
 )  # fmt: skip
 
 PROMISES = (*FAULTS, *SECURITY)

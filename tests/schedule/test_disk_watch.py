@@ -11,7 +11,8 @@ import pytest
 from bcon_exporter.errors import DeadlineExceededError, InternalError
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.disk import LogReading, StoredData
-from bcon_exporter.schedule.disk_watch import EVERY_SECONDS, REST_SHARE, DiskWatch
+from bcon_exporter.schedule.disk_watch import EVERY_SECONDS, DiskWatch
+from bcon_exporter.tools.disk import REST_SHARE
 from tests.factories import NOON, container, snapshot
 from tests.left_open import close_later
 from tests.tools.hosts import ScriptedHost, context_of

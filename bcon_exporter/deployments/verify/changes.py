@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping
 from bcon_exporter.memory.config_changes import find_changed_fields
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.desired import FieldValue
+from bcon_exporter.model.image_versions import name_image
 
 _ENVIRONMENT = "environment."
+_NO_ID = "id unknown"
 _SHOWN_AT_MOST = 12
 _OWN_LABELS = "labels.com.docker.compose."
 
@@ -22,13 +24,13 @@ def find_remembered_changes(after: ContainerFacts) -> Iterator[str]:
     """Yield what a state file, or the events of the engine, tell of the image before."""
     past = after.lifecycle
     if past is not None and past.previous_image and past.image_changed_at and past.image_changed_at >= after.created_at:
-        old = f"{past.previous_image} ({_short(past.previous_image_id)})"
-        yield f"image: {old} → {after.image} ({_short(after.image_id)})"
+        old = name_image(past.previous_image, past.previous_image_version, past.previous_image_id or _NO_ID)
+        yield f"image: {old} → {_name(after)}"
 
 
 def _image(before: ContainerFacts, after: ContainerFacts) -> Iterator[str]:
     if before.image_id != after.image_id or before.image != after.image:
-        yield f"image: {before.image} ({_short(before.image_id)}) → {after.image} ({_short(after.image_id)})"
+        yield f"image: {_name(before)} → {_name(after)}"
 
 
 def _fields(before: ContainerFacts, after: ContainerFacts) -> Iterator[str]:
@@ -54,5 +56,5 @@ def _shown(fields: Mapping[str, FieldValue], path: str) -> str:
     return (fields[path].shown or "set") if path in fields else "not set"
 
 
-def _short(image_id: str | None) -> str:
-    return (image_id or "id unknown").removeprefix("sha256:")[:12]
+def _name(container: ContainerFacts) -> str:
+    return name_image(container.image, container.image_version, container.image_id or _NO_ID)

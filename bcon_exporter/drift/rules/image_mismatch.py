@@ -7,8 +7,7 @@ from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
 from bcon_exporter.drift.rule import DriftRule, confidence_of_doubt
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity
-
-_ID_DIGITS = 12
+from bcon_exporter.model.image_versions import name_image
 
 
 def _find(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
@@ -30,8 +29,11 @@ def _difference(pair: ServicePairing, container: ContainerFacts) -> tuple[str, s
     tag = container.config.image_id_of_tag if container.config else None
     if tag is None or container.image_id is None or tag == container.image_id:
         return None
-    expected, actual = f"{wanted} ({_short(tag)})", f"{wanted} ({_short(container.image_id)})"
-    return expected, actual, f"{wanted} is now the image {_short(tag)}, but {name} runs {_short(container.image_id)}."
+    version = container.config.version_of_tag if container.config else None
+    expected = name_image(wanted, version, tag)
+    actual = name_image(wanted, container.image_version, container.image_id)
+    now, runs = (told.removeprefix(f"{wanted} (").removesuffix(")") for told in (expected, actual))
+    return expected, actual, f"{wanted} is now the image {now}, but {name} runs {runs}."
 
 
 def _drift(
@@ -50,10 +52,6 @@ def _drift(
         compose_would="recreate",
         confidence=confidence,
     )
-
-
-def _short(image_id: str) -> str:
-    return image_id.removeprefix("sha256:")[:_ID_DIGITS]
 
 
 IMAGE_MISMATCH = DriftRule(DriftType.IMAGE_MISMATCH, "docs/drift.md, Decisions; moby tags are movable", _find)

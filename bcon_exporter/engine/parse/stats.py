@@ -3,11 +3,13 @@
 from typing import Any
 
 from bcon_exporter.engine.parse.json_fields import get_int, get_list, get_object, get_text, parse_time
+from bcon_exporter.model.container_facts import NetworkCounters
 from bcon_exporter.readings import UsageSample
 
 _UNSIGNED_64 = 2**64
 # cgroup v1 and v2; the engine's own command line subtracts the same (docker/cli, since 20.10).
 _INACTIVE_KEYS = ("total_inactive_file", "inactive_file")
+_PACKETS = ("rx_packets", "rx_errors", "rx_dropped", "tx_packets", "tx_errors", "tx_dropped")
 _ACTIVE_KEYS = ("total_active_file", "active_file")
 
 
@@ -30,7 +32,7 @@ def parse_stats(raw: Any) -> UsageSample | None:
     if not total and memory_bytes is None and not pids:
         return None
     throttling = get_object(cpu, "throttling_data")
-    received, sent = _network(get_object(raw, "networks"))
+    received, sent, network = _network(get_object(raw, "networks"))
     read, written = _blocks(get_object(raw, "blkio_stats"))
     return UsageSample(
         read_at=read_at,
@@ -46,6 +48,7 @@ def parse_stats(raw: Any) -> UsageSample | None:
         network_tx_bytes=sent,
         block_read_bytes=read,
         block_write_bytes=written,
+        network=network,
     )
 
 
@@ -66,15 +69,16 @@ def _first(raw: dict[str, Any], keys: tuple[str, ...]) -> int | None:
     return next((value for value in (_counter(raw, key) for key in keys) if value is not None), None)
 
 
-def _network(networks: dict[str, Any]) -> tuple[int | None, int | None]:
+def _network(networks: dict[str, Any]) -> tuple[int | None, int | None, NetworkCounters | None]:
     """Sum over the interfaces; None with the host's network, where the engine tells none."""
     interfaces = [item for item in networks.values() if type(item) is dict]
     if not interfaces:
-        return None, None
-    return (
-        sum(_counter(item, "rx_bytes") or 0 for item in interfaces),
-        sum(_counter(item, "tx_bytes") or 0 for item in interfaces),
-    )
+        return None, None, None
+
+    def add_up(key: str) -> int:
+        return sum(_counter(item, key) or 0 for item in interfaces)
+
+    return add_up("rx_bytes"), add_up("tx_bytes"), NetworkCounters(*map(add_up, _PACKETS))
 
 
 def _blocks(blkio: dict[str, Any]) -> tuple[int | None, int | None]:

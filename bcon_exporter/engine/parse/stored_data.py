@@ -6,7 +6,7 @@ word for "not computed".
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from bcon_exporter.engine.parse.container import COMPOSE_LABEL
@@ -22,6 +22,7 @@ _ID_CHARS = 12
 _RUNNING = frozenset(("running", "paused"))
 _ANONYMOUS_LABEL = "com.docker.volume.anonymous"
 _LARGEST = 2**60
+_LATEST = 2**33
 _NO_TAG = "<none>:<none>"
 
 
@@ -78,6 +79,7 @@ def _images(raw: dict[str, Any]) -> Iterator[StoredImage]:
             image_id=image_id,
             tags=tuple(map(safe_reference, tags)),
             parent_id=get_name(entry, "ParentId") or "",
+            created_at=_time(entry, "Created"),
         )
 
 
@@ -111,6 +113,12 @@ def _entries(raw: dict[str, Any], key: str) -> Iterator[dict[str, Any]]:
 
 def _shown(volume: str) -> str:
     return volume if is_anonymous(volume) else safe_name(volume)
+
+
+def _time(raw: dict[str, Any], key: str) -> datetime | None:
+    """Return the time of seconds since 1970; reproducible builds say 0, which is none."""
+    seconds = get_int(raw, key)
+    return datetime.fromtimestamp(seconds, UTC) if seconds is not None and 0 < seconds < _LATEST else None
 
 
 def _size(raw: dict[str, Any], key: str) -> int | None:

@@ -7,11 +7,13 @@ from bcon_exporter.outputs.messages.delivery import (
     deliver,
     require_apprise,
 )
+from bcon_exporter.outputs.messages.heartbeat import Heartbeat
 from bcon_exporter.outputs.messages.sender import MessageSender, MessageSenders, MessageSettings
 from bcon_exporter.outputs.messages.wording import Wording, write_test
 
 __all__ = [
     "Delivery",
+    "Heartbeat",
     "MessageSender",
     "MessageSenders",
     "MessageSettings",

@@ -2,9 +2,18 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 
 from bcon_exporter.latest_scans import DiagnoseScan
-from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, UsageFacts
+from bcon_exporter.model.container_facts import (
+    ContainerFacts,
+    ContainerState,
+    HealthStatus,
+    Limits,
+    Pressure,
+    PressureTotals,
+    UsageFacts,
+)
 from bcon_exporter.model.findings import STATUS_RANK, Severity, SymptomType
 from bcon_exporter.model.lifecycle import LifecycleFacts
 from bcon_exporter.model.quiet import Muting
@@ -12,6 +21,7 @@ from bcon_exporter.outputs.metrics.families import BY_NAME, CONTAINER_LABELS, Fa
 from bcon_exporter.outputs.metrics.series_labels import SeriesSubject
 from bcon_exporter.outputs.metrics.writing import Samples, label_set, label_value, number, sample
 
+PRESSURE_KINDS = PressureTotals._fields
 LOG_LEVELS = ("warning", "error", "critical")
 RESERVED_LABELS = frozenset((*CONTAINER_LABELS, "id", "image", "compose_file"))
 _SYMPTOM_LABELS = tuple((symptom, f'symptom="{symptom.value}"') for symptom in SymptomType)
@@ -30,6 +40,7 @@ def container_samples(
     """Yield every per-container family; bcon_container_info carries the container labels of `label_names`."""
     now = scan.snapshot.taken_at
     yield _samples("info", _info_lines(subjects, label_names))
+    yield _samples("image_info", _image_lines(subjects))
     yield _per_container("status", subjects, lambda subject: STATUS_RANK[subject.report.status])
     yield _samples("symptom", _symptom_lines(subjects))
     yield _samples("symptom_start_timestamp_seconds", _symptom_start_lines(subjects))
@@ -83,6 +94,14 @@ def _info_lines(subjects: Iterable[SeriesSubject], label_names: tuple[str, ...])
             f',{safe}="{label_value(facts.labels.get(raw))}"' for raw, safe in zip(label_names, safe_names, strict=True)
         )
         yield f"{name}{{{subject.labels},{own}{more}}} 1\n"
+
+
+def _image_lines(subjects: Iterable[SeriesSubject]) -> Iterator[str]:
+    name = _family("image_info").name
+    for subject in subjects:
+        facts = subject.facts
+        own = label_set(("image", "version", "digest"), (facts.image, facts.image_version, facts.image_id))
+        yield f"{name}{{{subject.labels},{own}}} 1\n"
 
 
 def safe_label_names(raw_names: Iterable[str]) -> tuple[str, ...]:
@@ -198,7 +217,15 @@ _USAGE: tuple[tuple[str, Callable[[UsageFacts], float | None]], ...] = (
     ("network_transmit_bytes_total", lambda usage: usage.network_tx_bytes),
     ("block_read_bytes_total", lambda usage: usage.block_read_bytes),
     ("block_write_bytes_total", lambda usage: usage.block_write_bytes),
+    ("pids", lambda usage: usage.pids),
+    ("open_files", lambda usage: usage.open_files),
 )
+_NETWORK = tuple(
+    (f"network_{way}_{what}_total", f"{done}_{what}")
+    for way, done in (("receive", "received"), ("transmit", "sent"))
+    for what in ("packets", "errors", "dropped")
+)
+"""Family and field of `NetworkCounters`."""
 
 
 def _usage_samples(subjects: tuple[SeriesSubject, ...]) -> Iterator[Samples]:
@@ -211,15 +238,43 @@ def _usage_samples(subjects: tuple[SeriesSubject, ...]) -> Iterator[Samples]:
 
     for name, value_of in _USAGE:
         yield _per_container(name, subjects, fresh(value_of))
-    yield _memory_limits(subjects)
+    for name, counter in _NETWORK:
+        yield _per_container(name, subjects, fresh(partial(_packets, counter)))
+    yield _limits("memory_limit_bytes", subjects, lambda limits: limits.memory_bytes)
+    yield _limits("pids_limit", subjects, lambda limits: limits.pids)
+    yield from _pressure_samples(subjects)
 
 
-def _memory_limits(subjects: tuple[SeriesSubject, ...]) -> Samples:
+def _packets(counter: str, usage: UsageFacts) -> float | None:
+    return None if usage.network is None else getattr(usage.network, counter)
+
+
+def _limits(name: str, subjects: tuple[SeriesSubject, ...], value_of: Callable[[Limits], float | None]) -> Samples:
     return _per_container(
-        "memory_limit_bytes",
-        subjects,
-        lambda subject: subject.facts.limits.memory_bytes if subject.facts.limits else None,
+        name, subjects, lambda subject: value_of(subject.facts.limits) if subject.facts.limits else None
     )
+
+
+def _pressure_samples(subjects: tuple[SeriesSubject, ...]) -> Iterator[Samples]:
+    for kind in PRESSURE_KINDS:
+        name = f"pressure_{kind}_seconds_total"
+        yield _samples(name, _pressure_lines(_family(name).name, kind, subjects))
+
+
+def _pressure_lines(name: str, kind: str, subjects: tuple[SeriesSubject, ...]) -> Iterator[str]:
+    for subject in subjects:
+        usage = subject.facts.usage
+        if usage is not None and not usage.stale and usage.pressure is not None:
+            for resource, seconds in pressure_seconds(usage.pressure, kind):
+                yield f'{name}{{{subject.labels},resource="{resource}"}} {number(seconds)}\n'
+
+
+def pressure_seconds(pressure: Pressure, kind: str) -> Iterator[tuple[str, float]]:
+    """Yield each resource with its total; those that the kernel does not tell of are left out."""
+    for resource, totals in zip(Pressure._fields, pressure, strict=True):
+        microseconds = None if totals is None else getattr(totals, kind)
+        if microseconds is not None:
+            yield resource, microseconds / 1e6
 
 
 def _log_lines(scan: DiagnoseScan, subjects: Iterable[SeriesSubject]) -> Iterator[str]:

@@ -2,22 +2,28 @@
 
 import gzip
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from threading import Lock
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from bcon_exporter import clock
 from bcon_exporter.latest_scans import SCAN_NAMES, DiagnoseScan, DriftScan, LatestScans, ScanName, ScanStatus
+from bcon_exporter.model.disk import DiskReport
 from bcon_exporter.outputs.metrics.client_library import EOF, ClientLibrary
 from bcon_exporter.outputs.metrics.container_samples import container_samples
+from bcon_exporter.outputs.metrics.disk_samples import disk_samples
 from bcon_exporter.outputs.metrics.host_samples import drift_samples, host_samples
 from bcon_exporter.outputs.metrics.negotiation import CONTENT_TYPES
 from bcon_exporter.outputs.metrics.own_samples import OwnState
 from bcon_exporter.outputs.metrics.rendered import GzippedStart, Part, RenderedFamily, render
 from bcon_exporter.outputs.metrics.series_labels import choose_subjects
-from bcon_exporter.outputs.metrics.writing import Format, cap_series
+from bcon_exporter.outputs.metrics.writing import Format, Samples, cap_series
+from bcon_exporter.tools.disk import write_disk_report
+
+if TYPE_CHECKING:
+    from bcon_exporter.memory import DiskMemory
 
 STALE_AFTER_INTERVALS = 3
 Fresh = frozenset[ScanName]
@@ -93,6 +99,7 @@ class Exposition:
         scans: Where they come from.
         series_cap: At most so many samples come from scans.
         label_names: Container labels that bcon_container_info carries.
+        off: Collectors whose families are left out.
     """
 
     def __init__(
@@ -102,12 +109,15 @@ class Exposition:
         *,
         series_cap: int,
         label_names: tuple[str, ...] = (),
+        off: Collection[str] = (),
         monotonic: Callable[[], float] = clock.monotonic,
     ) -> None:
         self._scans = scans
         self._own = own
         self._label_names = label_names
         self._series_cap = series_cap
+        self._off = frozenset(off)
+        self._disk: tuple[DiskMemory, DiskReport] | None = None
         self._monotonic = monotonic
         self._rendered: dict[ScanName, DiagnoseScan | DriftScan] = {}
         self._publishing = Lock()
@@ -138,7 +148,7 @@ class Exposition:
             if isinstance(scan, DiagnoseScan):
                 parts[name], dropped = self._render_diagnosis(scan, parts.get("drift"))
             else:
-                parts[name] = Part.of(drift_samples(scan))
+                parts[name] = Part.of(tuple(self._wanted(drift_samples(scan))))
             self._log_dropped(before.series_dropped, dropped)
             self._rendered[name] = scan
         generation = Generation(statuses, self._client.read(), parts, dropped)
@@ -148,11 +158,23 @@ class Exposition:
     def _render_diagnosis(self, scan: DiagnoseScan, drift: Part | None) -> tuple[Part, int]:
         """Return the families of a diagnosis below the cap, and how many samples were left out."""
         subjects = choose_subjects(scan.snapshot, scan.report)
-        shown, dropped = cap_series(
-            chain(host_samples(scan, subjects), container_samples(scan, subjects, self._label_names)),
-            self._series_cap - (drift.series if drift else 0),
+        samples = chain(
+            host_samples(scan, subjects),
+            container_samples(scan, subjects, self._label_names),
+            disk_samples(scan, subjects, self._sum_up_disk(scan)),
         )
+        shown, dropped = cap_series(self._wanted(samples), self._series_cap - (drift.series if drift else 0))
         return Part.of(shown), dropped
+
+    def _sum_up_disk(self, scan: DiagnoseScan) -> DiskReport:
+        """Return the sums of the disk, made anew when it was looked at: once in ten scans."""
+        if self._disk is None or self._disk[0] is not scan.disk:
+            self._disk = (scan.disk, write_disk_report(scan.disk, scan.finished_at, limit=0))
+        return self._disk[1]
+
+    def _wanted(self, samples: Iterable[Samples]) -> Iterator[Samples]:
+        """Yield the families whose collector is not off."""
+        return (item for item in samples if item.family.collector not in self._off)
 
     def _log_dropped(self, before: int, dropped: int) -> None:
         """Log when series begin to be left out, and when that ends."""

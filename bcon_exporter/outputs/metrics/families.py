@@ -8,8 +8,11 @@ from bcon_exporter.stages import EXPERIMENTAL, STABLE, Stage
 
 Kind = Literal["gauge", "counter", "info", "histogram"]
 Source = Literal["own", "diagnose", "drift"]
+Collector = Literal["resources", "network", "pressure", "disk", "logs", "drift"]
+"""Families that a setting of this name leaves out: for hosts where another exporter has the same."""
 CONTAINER_LABELS = ("container", "project", "service")
 """The labels of a container: project and service are empty outside Compose."""
+_VOLUME = ("volume", "project")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class Family:
         source: "own" is live; the others come from the last scan of that name and are withheld when it is too old.
         drop_order: When the series cap is reached, families go from 1 upwards; 0 is never left out.
         stage: Stable where a row says nothing else.
+        collector: The setting that leaves it out; None where nothing does.
     """
 
     name: str
@@ -30,6 +34,7 @@ class Family:
     source: Source = "own"
     drop_order: int = 0
     stage: Stage = STABLE
+    collector: Collector | None = None
 
     @property
     def base_name(self) -> str:
@@ -44,24 +49,38 @@ class Family:
     @property
     def help_text(self) -> str:
         """The text of its HELP line."""
-        text = self.help if self.source == "own" else f"{self.help}; as of the last scan"
-        return self.stage.warn_in(text)
+        return self.stage.warn_in(self.help if self.source == "own" else f"{self.help}; as of {self._last_look}")
+
+    @property
+    def _last_look(self) -> str:
+        return "the last look at the disk" if self.name in OF_THE_DISK else "the last scan"
 
 
 def _own(name: str, kind: Kind, help_text: str, *labels: str, stage: Stage = STABLE) -> Family:
     return Family(name, kind, help_text, labels, stage=stage)
 
 
-def _container(name: str, kind: Kind, help_text: str, *labels: str, drop_order: int = 0) -> Family:
-    return Family(f"bcon_container_{name}", kind, help_text, (*CONTAINER_LABELS, *labels), "diagnose", drop_order)
+def _container(
+    name: str, kind: Kind, help_text: str, *labels: str, drop_order: int = 0, collector: Collector | None = None
+) -> Family:
+    names = (*CONTAINER_LABELS, *labels)
+    return Family(f"bcon_container_{name}", kind, help_text, names, "diagnose", drop_order, collector=collector)
 
 
 def _host(name: str, kind: Kind, help_text: str, *labels: str) -> Family:
     return Family(name, kind, help_text, labels, "diagnose")
 
 
+def _new(
+    collector: Collector | None, name: str, kind: Kind, help_text: str, *labels: str, of_container: bool = True
+) -> Family:
+    """A family that only informs, and is the first to go."""
+    names = (*CONTAINER_LABELS, *labels) if of_container else labels
+    return Family(name, kind, help_text, names, "diagnose", 1, EXPERIMENTAL, collector)
+
+
 def _drift(name: str, kind: Kind, help_text: str, *labels: str) -> Family:
-    return Family(name, kind, help_text, labels, "drift")
+    return Family(name, kind, help_text, labels, "drift", collector="drift")
 
 
 OWN_FAMILIES: tuple[Family, ...] = (
@@ -129,7 +148,7 @@ CONTAINER_FAMILIES: tuple[Family, ...] = (
         "id",
         "image",
         "compose_file",
-        drop_order=1,
+        drop_order=2,
     ),
     _container("status", "gauge", "0 healthy, 1 warning, 2 error, 3 critical"),
     _container("symptom", "gauge", "1 while the container shows the symptom, 0 while it does not", "symptom"),
@@ -148,17 +167,94 @@ CONTAINER_FAMILIES: tuple[Family, ...] = (
     _container("restarts_total", "counter", "Restarts that nobody asked for", drop_order=10),
     _container("oom_kills_total", "counter", "OOM kills of its main or a child process", drop_order=10),
     _container("restarts_last_hour", "gauge", "Restarts that nobody asked for within the last hour", drop_order=9),
-    _container("cpu_usage_ratio", "gauge", "Share of the CPUs it may use, 0 to 1", drop_order=8),
-    _container("memory_usage_bytes", "gauge", "Working set, without page cache", drop_order=8),
-    _container("memory_limit_bytes", "gauge", "Its own memory limit", drop_order=5),
-    _container("cpu_seconds_total", "counter", "CPU time used", drop_order=4),
-    _container("cpu_throttled_seconds_total", "counter", "Time it wanted CPU and was held back", drop_order=4),
-    _container("network_receive_bytes_total", "counter", "Bytes received", drop_order=3),
-    _container("network_transmit_bytes_total", "counter", "Bytes sent", drop_order=3),
-    _container("block_read_bytes_total", "counter", "Bytes read from block devices", drop_order=3),
-    _container("block_write_bytes_total", "counter", "Bytes written to block devices", drop_order=3),
-    _container("log_events_total", "counter", "Log events read; a stack trace is one", "level", drop_order=5),
+    _container("cpu_usage_ratio", "gauge", "Share of the CPUs it may use, 0 to 1", drop_order=8, collector="resources"),
+    _container("memory_usage_bytes", "gauge", "Working set, without page cache", drop_order=8, collector="resources"),
+    _container("memory_limit_bytes", "gauge", "Its own memory limit", drop_order=5, collector="resources"),
+    _container("cpu_seconds_total", "counter", "CPU time used", drop_order=4, collector="resources"),
+    _container(
+        "cpu_throttled_seconds_total",
+        "counter",
+        "Time it wanted CPU and was held back",
+        drop_order=4,
+        collector="resources",
+    ),
+    _container("network_receive_bytes_total", "counter", "Bytes received", drop_order=3, collector="resources"),
+    _container("network_transmit_bytes_total", "counter", "Bytes sent", drop_order=3, collector="resources"),
+    _container(
+        "block_read_bytes_total", "counter", "Bytes read from block devices", drop_order=3, collector="resources"
+    ),
+    _container(
+        "block_write_bytes_total", "counter", "Bytes written to block devices", drop_order=3, collector="resources"
+    ),
+    _container(
+        "log_events_total", "counter", "Log events read; a stack trace is one", "level", drop_order=5, collector="logs"
+    ),
 )
+
+RESOURCE_FAMILIES: tuple[Family, ...] = (
+    _new(
+        None,
+        "bcon_container_image_info",
+        "info",
+        "Its image, with the version by label or tag, and the id",
+        "image",
+        "version",
+        "digest",
+    ),
+    _new("resources", "bcon_container_pids", "gauge", "Processes and threads"),
+    _new("resources", "bcon_container_pids_limit", "gauge", "Most processes and threads that it may have"),
+    _new("resources", "bcon_container_open_files", "gauge", "File descriptors that its processes hold"),
+    *(
+        _new("network", f"bcon_container_network_{way}_{what}_total", "counter", text.format(done))
+        for way, done in (("receive", "received"), ("transmit", "sent"))
+        for what, text in (
+            ("packets", "Packets {}"),
+            ("errors", "Packets that could not be {}"),
+            ("dropped", "Packets dropped before they were {}"),
+        )
+    ),
+    *(
+        _new("pressure", f"bcon_{whose}_pressure_{what}_seconds_total", "counter", text, "resource", of_container=own)
+        for whose, own, tasks in (("container", True, "its tasks"), ("host", False, "the host's tasks"))
+        for what, text in (
+            ("waiting", f"Time in which some of {tasks} waited for the resource"),
+            ("stalled", f"Time in which all of {tasks} that were not idle waited for the resource"),
+        )
+    ),
+)
+DISK_FAMILIES: tuple[Family, ...] = (
+    _new("disk", "bcon_container_writable_layer_bytes", "gauge", "What it has written to its own file system"),
+    _new("disk", "bcon_container_writable_layer_growth_bytes_per_day", "gauge", "How fast its own file system grows"),
+    _new("logs", "bcon_container_log_file_bytes", "gauge", "Size of its log files on the disk, with those rotated"),
+    _new("logs", "bcon_container_log_rotated", "gauge", "1 if something bounds its log files"),
+    _new("logs", "bcon_container_log_file_growth_bytes_per_day", "gauge", "How fast its log files grow"),
+    _new("disk", "bcon_volume_size_bytes", "gauge", "Size of the volume", *_VOLUME, of_container=False),
+    _new("disk", "bcon_volume_containers", "gauge", "Containers that use the volume", *_VOLUME, of_container=False),
+    _new(
+        "disk", "bcon_volume_growth_bytes_per_day", "gauge", "How fast the volume grows", *_VOLUME, of_container=False
+    ),
+    _new("disk", "bcon_image_size_bytes", "gauge", "Size of the image", "image", of_container=False),
+    _new("disk", "bcon_image_containers", "gauge", "Containers made of the image", "image", of_container=False),
+    _new("disk", "bcon_image_created_timestamp_seconds", "gauge", "When it was built", "image", of_container=False),
+    _new("disk", "bcon_docker_disk_bytes", "gauge", "What all of a kind take on the disk", "kind", of_container=False),
+    _new(
+        "disk",
+        "bcon_docker_disk_reclaimable_bytes",
+        "gauge",
+        "What removing what nothing needs would free",
+        "kind",
+        of_container=False,
+    ),
+    _new(
+        "disk",
+        "bcon_disk_exhaustion_timestamp_seconds",
+        "gauge",
+        "When the file system is full if it goes on growing as it does",
+        "mountpoint",
+        of_container=False,
+    ),
+)
+OF_THE_DISK = frozenset(family.name for family in DISK_FAMILIES)
 
 HOST_FAMILIES: tuple[Family, ...] = (
     _host(
@@ -205,5 +301,12 @@ DRIFT_FAMILIES: tuple[Family, ...] = (
     _drift("bcon_untracked_containers", "gauge", "Running containers that no known Compose file defines"),
 )
 
-FAMILIES: tuple[Family, ...] = (*OWN_FAMILIES, *HOST_FAMILIES, *CONTAINER_FAMILIES, *DRIFT_FAMILIES)
+FAMILIES: tuple[Family, ...] = (
+    *OWN_FAMILIES,
+    *HOST_FAMILIES,
+    *CONTAINER_FAMILIES,
+    *RESOURCE_FAMILIES,
+    *DISK_FAMILIES,
+    *DRIFT_FAMILIES,
+)
 BY_NAME: dict[str, Family] = {family.name: family for family in FAMILIES}

@@ -10,6 +10,7 @@ from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.findings import STATUSES, DriftType, Severity, SymptomType
 from bcon_exporter.model.reports import DriftReport, DriftStatus
 from bcon_exporter.model.thresholds import Thresholds
+from bcon_exporter.outputs.metrics.container_samples import PRESSURE_KINDS, pressure_seconds
 from bcon_exporter.outputs.metrics.families import BY_NAME
 from bcon_exporter.outputs.metrics.series_labels import SeriesSubject
 from bcon_exporter.outputs.metrics.writing import Samples, family_samples
@@ -36,6 +37,7 @@ def host_samples(scan: DiagnoseScan, subjects: tuple[SeriesSubject, ...]) -> tup
         _rows("bcon_removed_failures", iter(failures.items())),
         _rows("bcon_symptoms", (((symptom.value,), symptoms[symptom]) for symptom in SymptomType)),
         _rows("bcon_symptom_threshold_ratio", _threshold_rows(scan.thresholds)),
+        *(_rows(f"bcon_host_pressure_{kind}_seconds_total", _pressure_rows(scan, kind)) for kind in PRESSURE_KINDS),
     )
 
 
@@ -72,6 +74,11 @@ def _engine_rows(engine: EngineFacts | None) -> Iterator[Row]:
             (engine.name, engine.server_version, engine.api_version, engine.storage_driver, engine.cgroup_version),
             1,
         )
+
+
+def _pressure_rows(scan: DiagnoseScan, kind: str) -> Iterator[Row]:
+    pressure = scan.snapshot.pressure
+    return (((resource,), seconds) for resource, seconds in (pressure_seconds(pressure, kind) if pressure else ()))
 
 
 def _threshold_rows(thresholds: Thresholds) -> Iterator[Row]:

@@ -6,9 +6,18 @@ from typing import Any
 
 import pytest
 
-from bcon_exporter.model.container_facts import ContainerState, HealthStatus, Limits
+from bcon_exporter.model.container_facts import (
+    ContainerState,
+    HealthStatus,
+    Limits,
+    NetworkCounters,
+    Pressure,
+    PressureTotals,
+)
 from bcon_exporter.model.findings import Severity, SymptomType
+from bcon_exporter.model.image_versions import VERSION_LABEL
 from bcon_exporter.model.quiet import Muting, QuietLine
+from bcon_exporter.outputs.metrics.families import RESOURCE_FAMILIES
 from tests.factories import (
     NOON,
     ago,
@@ -193,6 +202,59 @@ def test_usage_is_told_as_it_was_read() -> None:
     assert f"bcon_container_network_receive_bytes_total{{{C}}} 100\n" in text
     assert f"bcon_container_memory_limit_bytes{{{C}}} 1048576\n" in text
     assert not samples_of(text, "bcon_container_block_write_bytes_total")
+
+
+def test_an_image_is_told_with_its_version_and_id() -> None:
+    labelled = container(image="postgres:16", image_id="sha256:ab", labels={VERSION_LABEL: "16.4"})
+    line = f'bcon_container_image_info{{{C},image="postgres:16",version="16.4",digest="sha256:ab"}} 1'
+    assert samples_of(text_of(labelled), "bcon_container_image_info") == [line]
+    plain = f'bcon_container_image_info{{{C},image="postgres",version="",digest=""}} 1'
+    assert samples_of(text_of(container(image="postgres", image_id=None)), "bcon_container_image_info") == [plain]
+
+
+COUNTED = usage(
+    pids=12,
+    open_files=40,
+    network=NetworkCounters(1, 2, 3, 4, 5, 6),
+    pressure=Pressure(cpu=PressureTotals(1_500_000, 250_000), io=PressureTotals(0)),
+)
+COUNTED_FAMILIES = tuple(
+    family.name for family in RESOURCE_FAMILIES if family.name.startswith("bcon_container") and family.kind != "info"
+)
+
+
+def test_processes_packets_and_pressure_are_told_as_they_were_read() -> None:
+    text = text_of(container(usage=COUNTED, limits=Limits(pids=100)))
+
+    assert samples_of(text, *COUNTED_FAMILIES) == [
+        f"bcon_container_pids{{{C}}} 12",
+        f"bcon_container_open_files{{{C}}} 40",
+        f"bcon_container_pids_limit{{{C}}} 100",
+        f"bcon_container_network_receive_packets_total{{{C}}} 1",
+        f"bcon_container_network_receive_errors_total{{{C}}} 2",
+        f"bcon_container_network_receive_dropped_total{{{C}}} 3",
+        f"bcon_container_network_transmit_packets_total{{{C}}} 4",
+        f"bcon_container_network_transmit_errors_total{{{C}}} 5",
+        f"bcon_container_network_transmit_dropped_total{{{C}}} 6",
+        f'bcon_container_pressure_waiting_seconds_total{{{C},resource="cpu"}} 1.5',
+        f'bcon_container_pressure_waiting_seconds_total{{{C},resource="io"}} 0',
+        f'bcon_container_pressure_stalled_seconds_total{{{C},resource="cpu"}} 0.25',
+    ]
+
+
+@pytest.mark.promise("SER-3")
+def test_what_was_not_read_of_a_container_is_absent() -> None:
+    assert samples_of(text_of(container(usage=usage(pids=None))), *COUNTED_FAMILIES) == []
+    assert samples_of(text_of(container(usage=COUNTED.model_copy(update={"stale": True}))), *COUNTED_FAMILIES) == []
+    assert samples_of(text_of(container(usage=None)), *COUNTED_FAMILIES) == []
+
+
+def test_pressure_of_the_host_is_told_where_it_was_read() -> None:
+    host = snapshot(container()).model_copy(update={"pressure": Pressure(cpu=PressureTotals(2_000_000))})
+    names = ("bcon_host_pressure_waiting_seconds_total", "bcon_host_pressure_stalled_seconds_total")
+
+    assert samples_of(scrape_text(exposition_of(scan_of(host))[0]), *names) == [f'{names[0]}{{resource="cpu"}} 2']
+    assert samples_of(text_of(container()), *names) == []
 
 
 def test_stale_usage_is_withheld() -> None:

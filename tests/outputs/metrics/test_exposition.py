@@ -9,6 +9,7 @@ import subprocess
 import threading
 import zlib
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +20,9 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 
 from bcon_exporter.errors import DockerConnectionError
 from bcon_exporter.latest_scans import DiagnoseScan, LatestScans
+from bcon_exporter.memory import DiskMemory, fold_disk
+from bcon_exporter.model.container_facts import Limits, NetworkCounters, Pressure, PressureTotals
+from bcon_exporter.model.disk import LogFile, LogReading, StoredData, StoredLayer, StoredVolume
 from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.outputs.metrics import FAMILIES
 from bcon_exporter.outputs.metrics.writing import LABEL_MAX_CHARS, Samples, cap_series, label_value
@@ -312,7 +316,7 @@ def test_series_that_are_left_out_are_logged_once_and_a_reload_can_bring_them_ba
 ) -> None:
     caplog.set_level(logging.INFO)
     exposition, context = exposition_of(scan_of(snapshot(*crowd(5))), series_cap=20)
-    for cap in (20, 60_000, 60_000):
+    for cap in (20, 80_000, 60_000):
         exposition.reload((), cap)
         context.scans.publish_diagnosis(scan_of(snapshot(*crowd(5))))
         exposition.publish("diagnose")
@@ -325,25 +329,43 @@ def test_series_that_are_left_out_are_logged_once_and_a_reload_can_bring_them_ba
 @pytest.mark.promise("S8")
 def test_a_thousand_containers_are_whole_by_default() -> None:
     cap = Settings().metrics.series_cap
-    busy = tuple(one.model_copy(update={"usage": usage()}) for one in crowd(1000))
+    totals = PressureTotals(1, 1)
+    counted = usage(
+        network=NetworkCounters(1, 1, 1, 1, 1, 1),
+        pressure=Pressure(totals, totals, totals),
+        open_files=4,
+        memory_limit_bytes=1,
+    )
+    limits = Limits(memory_bytes=1, pids=9)
+    busy = tuple(one.model_copy(update={"usage": counted, "limits": limits}) for one in crowd(1000))
+    disk, size = DiskMemory(), 1
+    for at in (NOON - timedelta(hours=2), NOON):
+        logs = tuple(LogFile(container_id=one.id, name=one.name, is_bounded=True, size_bytes=size) for one in busy)
+        layers = tuple(StoredLayer(container_id=one.id, name=one.name, size_bytes=size) for one in busy)
+        volumes = tuple(StoredVolume(name=f"v-{one.name}", size_bytes=size, containers=1) for one in busy)
+        disk, _ = fold_disk(disk, LogReading(at=at, logs=logs), at)
+        disk, _ = fold_disk(disk, StoredData(at=at, layers=layers, volumes=volumes), at)
 
-    text = scrape_text(exposition_of(scan_of(snapshot(*busy)), series_cap=cap)[0])
+    text = scrape_text(exposition_of(scan_of(snapshot(*busy), disk=disk), series_cap=cap)[0])
 
-    assert cap == 60_000
-    assert len(samples_of(text, "bcon_container_cpu_usage_ratio")) == 1000
+    assert cap == 80_000
+    for name in ("cpu_usage_ratio", "open_files", "log_file_growth_bytes_per_day", "network_receive_packets_total"):
+        assert len(samples_of(text, f"bcon_container_{name}")) == 1000
     assert "bcon_series_dropped 0\n" in text
 
 
 def test_the_cap_takes_the_least_important_family_first() -> None:
-    whole = scrape_text(exposition_of(scan_of(snapshot(*crowd(5))))[0])
+    host = snapshot(*(one.model_copy(update={"usage": usage()}) for one in crowd(5)))
+    whole = scrape_text(exposition_of(scan_of(host))[0])
     size = len(
         [line for line in whole.splitlines() if line.startswith(("bcon_container", "bcon_symptom", "bcon_docker_i"))]
     )
 
-    text = scrape_text(exposition_of(scan_of(snapshot(*crowd(5))), series_cap=size - 1)[0])
+    text = scrape_text(exposition_of(scan_of(host), series_cap=size - 1)[0])
 
     assert "bcon_series_dropped 5\n" in text
-    assert not samples_of(text, "bcon_container_info")
+    assert not samples_of(text, "bcon_container_image_info")
+    assert samples_of(text, "bcon_container_info") == samples_of(whole, "bcon_container_info")
     assert samples_of(text, "bcon_container_network_receive_bytes_total") == samples_of(
         whole, "bcon_container_network_receive_bytes_total"
     )
