@@ -87,7 +87,8 @@ def test_the_page_names_them_apart(report: DiagnoseAllReport) -> None:
 
     assert "<b>1</b> not checked" in page
     assert "<b>1</b> healthy" in page
-    assert page.index("Not checked</h2>") < page.index(">blind</a>") < page.index("What is well</h2>")
+    assert page.index(">blind</a>") < page.index("the engine did not answer in time") < page.index(">well</a>")
+    assert '<span class="pill not-checked">not checked</span></td><th scope="row"><a href="./c/blind">' in page
     assert "blind could not be checked." in page
 
 
