@@ -88,6 +88,11 @@ FIELDS_WITH_SECRETS = frozenset(
 )
 
 
+SHOWS_FILES = "POST read_config "
+PLAIN_IN_FILES = ("Compose file with ", "compose note")
+"""Where a file says something outside of variables and secrets (a port, a note): its lines are what is asked for."""
+
+
 class Shown:
     """All that was shown, by where."""
 
@@ -113,7 +118,8 @@ class Shown:
         found: dict[str, list[str]] = {}
         for where, text in self.texts.items():
             for place in canaries.found_in(text):
-                found.setdefault(place, []).append(where)
+                if not (where.startswith(SHOWS_FILES) and place.startswith(PLAIN_IN_FILES)):
+                    found.setdefault(place, []).append(where)
         return [
             f"{place}: {len(where)} times, {where[0]}: {excerpt(self.texts[where[0]], canaries.by_place[place])}"
             for place, where in found.items()
