@@ -290,7 +290,7 @@ def to_row(report: DiagnosisReport, facts: ContainerFacts | None) -> ContainerRo
         since=None if worst is None else worst.first_seen or worst.detected_at,
         what=worst.description if worst is not None else blind,
         cause=report.likely_causes[0].full_text if worst is not None and report.likely_causes else "",
-        first_step=report.suggestions[0].action if worst is not None and report.suggestions else "",
+        first_step=report.suggestions[0].full_text if worst is not None and report.suggestions else "",
         root=report.root,
         cpu_ratio=usage.cpu_ratio if usage is not None else None,
         memory_bytes=usage.memory_usage_bytes if usage is not None else None,
