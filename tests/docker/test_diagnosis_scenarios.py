@@ -1,7 +1,6 @@
 """Real containers that fail in known ways are diagnosed as such by the running daemon; look-alikes are left alone.
 
-The scenarios, each with its trap, stand in tests/docker/scenarios/table; all, or every third of them where
-TEST_NIGHTLY=1 is not set, are started at once on one engine.
+The scenarios, each with its trap, stand in tests/docker/scenarios/table; all are started at once on one engine.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from tests.docker.scenarios.naive import find_symptoms
 from tests.docker.scenarios.score import Score, Verdict, judge, render, score
 from tests.docker.scenarios.stage import INTERVAL, Seen, add_files_to_image, find_faults, play
 from tests.docker.scenarios.table import LOGS, Scenario, load_table
-from tests.long_forms import IS_NIGHTLY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
 TABLE = load_table()
-PLAYED = TABLE if IS_NIGHTLY else TABLE[::3]
 AT_LEAST = 60
 STATUS_RIGHT = 0.95
 SYMPTOMS_F1 = 0.95
@@ -38,9 +35,9 @@ def test_the_running_daemon_judges_the_scenarios_as_the_table_says(engine: TestE
     add_files_to_image(engine)
     with Daemon(tmp_path, engine.host, "--scan.diagnose-interval", INTERVAL) as daemon:
         daemon.wait_until_ready()
-        seen = play(daemon, engine, PLAYED)
+        seen = play(daemon, engine, TABLE)
 
-    verdicts = [judge(each, seen[each.id]) for each in PLAYED]
+    verdicts = [judge(each, seen[each.id]) for each in TABLE]
     found = score(verdicts)
     shown = render(found, verdicts)
     assert found.healthy_flagged == (), shown

@@ -124,9 +124,8 @@ NIGHTLY: tuple[Stage, ...] = tuple(
         ),
         Lane(
             "counts",
-            "all 216 scenarios on an engine, 10,000 scrapes during scans, 500 clients that leave nothing behind",
+            "10,000 scrapes during scans, 500 clients that leave nothing behind",
             tests=(
-                "tests/docker/test_diagnosis_scenarios.py",
                 "tests/docker/test_daemon_serving.py",
                 "tests/outputs/mcp/test_daemon.py",
             ),
