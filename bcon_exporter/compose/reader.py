@@ -95,7 +95,7 @@ _CACHED_PROJECTS = 256
 _VERSION_PAUSE_SECONDS = 60.0
 """Pause before a binary that did not report its version is asked again."""
 _LOWEST_MAJOR = 2
-_MOST_FILES = 5_000
+_MOST_LISTED_FILES = 5_000
 _PIPE_CHARACTERS = 16 * 1024
 """The smallest capacity of a pipe."""
 
@@ -784,7 +784,7 @@ def _walk(top: Path, depth: int) -> Iterator[Path]:
             folders.clear()
         for name in files:
             looked_at += 1
-            if looked_at > _MOST_FILES:
+            if looked_at > _MOST_LISTED_FILES:
                 return
             if stat.S_ISREG((here / name).lstat().st_mode):
                 yield here / name

@@ -43,6 +43,7 @@ SHOP = {
     "tight": {
         "command": ["sh", "-c", "dd if=/dev/zero of=/dev/shm/full bs=1M count=29 2>/dev/null; exec serve"],
         "mem_limit": "32m",
+        "pids_limit": 200,
         "shm_size": "32m",
     },
     "busy": {"command": "burn-cpu", "cpus": 0.1},
@@ -56,6 +57,8 @@ SHOP = {
     },
     "halted": {"command": "serve"},
 }
+NOT_SEEN_HERE = ("_growth_bytes_per_day", "_pressure_", "bcon_container_open_files")
+"""Growth is known after an hour, pressure and open files where the kernel and the engine's namespaces tell it: test_series."""
 LOST = {"gone": {"command": "serve"}}
 SCRAPED = {
     "global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
@@ -126,7 +129,10 @@ class Asked:
         return [
             f"{title} {target.get('refId', '')}: {target['expr']}"
             for title, target in targets
-            if not any(ask(self.prometheus, target, {**all_chosen(board), **chosen}, self.span()) for chosen in choices)
+            if not any(word in target["expr"] for word in NOT_SEEN_HERE)
+            and not any(
+                ask(self.prometheus, target, {**all_chosen(board), **chosen}, self.span()) for chosen in choices
+            )
         ]
 
     def views(self) -> set[float]:

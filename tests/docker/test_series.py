@@ -55,7 +55,7 @@ def expected_sizes(engine: TestEngine) -> dict[str, float]:
         own = f'{{volume="{volume["Name"]}",project=""}}'
         sizes[f"bcon_volume_size_bytes{own}"] = volume["UsageData"]["Size"]
         sizes[f"bcon_volume_containers{own}"] = volume["UsageData"]["RefCount"]
-    for image in told["Images"]:
+    for image in (image for image in told["Images"] if image["RepoTags"]):  # one without a tag is called by its id
         own = f'{{image="{image["RepoTags"][0]}"}}'
         sizes[f"bcon_image_size_bytes{own}"] = image["Size"]
         sizes[f"bcon_image_containers{own}"] = image["Containers"]
