@@ -88,7 +88,7 @@ FIELDS_WITH_SECRETS = frozenset(
 )
 
 
-SHOWS_FILES = ("POST read_config ", "POST scout peek ")
+SHOWS_FILES = ("POST read_config ", "POST scout peek ", "POST scout emit ")
 PLAIN_IN_FILES = ("Compose file with ", "compose note")
 """Where a file says something outside of variables and secrets (a port, a note): its lines are what is asked for."""
 
