@@ -1,6 +1,6 @@
 """Finds likely causes and suggestions: from signatures in the log, from the state, and from other containers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from bcon_exporter.catalogue.causes import adjust, fields_of, fill, known_cause
@@ -187,32 +187,51 @@ def find_causes(
         for cause in (*causes, *by_rules.causes)
     ]
     ranked = rank([*(finding.cause for finding in findings), *others])
-    steps = [
-        (finding.cause.confidence, text)
-        for finding in findings
-        if finding.cause.confidence >= SURE
-        for text in finding.suggestions
-    ]
     sureness = {cause.id: cause.confidence for cause in reversed(ranked)}
-    steps += [
-        (max((sureness.get(cause.id, 0.0) for cause in hit.signature.causes), default=0.0), text)
-        for hit in hits
-        if not _is_covered(hit, findings)
-        for text in steps_of(hit)
-    ]
+    steps = [*_steps_of_findings(findings), *_steps_of_hits(hits, findings, sureness)]
     steps += [(sureness.get(nothing_listens.id, 0.0), step) for step in nothing_listens.steps if own_probe_hits]
     if any(symptom.severity is Severity.CRITICAL for symptom in symptoms):
         steps = [(sure, _make_immediate(text)) for sure, text in steps]
-    steps += [(max((sureness.get(cause_id, 0.0) for cause_id in by), default=0.0), text) for by, text in by_rules.steps]
-    numbers = numbers_of(case.container, case.host, case.thresholds)
+    steps += [(_surest(by, sureness), text) for by, text in by_rules.steps]
     quoted = by_rules.quoted | ids_to_quote(cause for hit in hits for cause in hit.signature.causes)
+    causes_shown, in_order = _quote_program(case, ranked, hits, quoted, steps_in_order(steps))
+    numbers = numbers_of(case.container, case.host, case.thresholds)
+    return Conclusion(causes_shown, suggestions_of(in_order, numbers), _points_to(ranked, findings))
+
+
+def _steps_of_findings(findings: Iterable[Finding]) -> Iterator[tuple[float, SuggestionText]]:
+    sure = (finding for finding in findings if finding.cause.confidence >= SURE)
+    return ((finding.cause.confidence, text) for finding in sure for text in finding.suggestions)
+
+
+def _steps_of_hits(
+    hits: Iterable[Hit], findings: Sequence[Finding], sureness: Mapping[str, float]
+) -> Iterator[tuple[float, SuggestionText]]:
+    """Yield the steps of signatures, but for lines that a confident finding explains."""
+    for hit in hits:
+        if not _is_covered(hit, findings):
+            sure = _surest((cause.id for cause in hit.signature.causes), sureness)
+            yield from ((sure, text) for text in steps_of(hit))
+
+
+def _surest(ids: Iterable[str], sureness: Mapping[str, float]) -> float:
+    return max((sureness.get(cause_id, 0.0) for cause_id in ids), default=0.0)
+
+
+def _quote_program(
+    case: Case,
+    ranked: Sequence[LikelyCause],
+    hits: Sequence[Hit],
+    quoted: Collection[str],
+    steps: Sequence[SuggestionText],
+) -> tuple[tuple[LikelyCause, ...], Sequence[SuggestionText]]:
+    """Return the causes and steps, with what the program itself says where our words alone would fit many failures."""
     telling = newest_hit_for(ranked, hits)
     message = _last_message(case, ranked) if telling is None else message_of_hit(telling)
-    causes_shown = with_message(ranked, quoted, message)
-    in_order = steps_in_order(steps)
-    if causes_shown:
-        in_order = with_step_of_message(in_order, causes_shown[0], lambda: _find_advice(case, ranked, hits))
-    return Conclusion(causes_shown, suggestions_of(in_order, numbers), _points_to(ranked, findings))
+    causes = with_message(ranked, quoted, message)
+    if not causes:
+        return causes, steps
+    return causes, with_step_of_message(steps, causes[0], lambda: _find_advice(case, ranked, hits))
 
 
 def _find_advice(case: Case, causes: Sequence[LikelyCause], hits: Sequence[Hit]) -> str | None:

@@ -1,6 +1,8 @@
 """Finds what a program itself asks for, beside the failure that it reports: "Please set FOO", "run app --upgrade"."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import takewhile
 
 import re2
 
@@ -46,30 +48,31 @@ def find_advice(lines: Sequence[LogLine], telling: str | None) -> str | None:
     """
     texts = [line.text for line in lines]
     if telling is None:
-        return _find_from(texts, max(0, len(texts) - LINES_AFTER))
+        last = range(max(0, len(texts) - LINES_AFTER), len(texts))
+        return _first_advice(texts, filter(partial(_belongs_to_failure, texts), last))
     places = [index for index, text in enumerate(texts) if text.strip() == telling.strip()]
-    found = (_find_from(texts, place, telling=True) for place in dict.fromkeys((*places[-1:], *places[:1])))
-    return next((advice for advice in found if advice is not None), None)
+    newest_then_first = dict.fromkeys((*places[-1:], *places[:1]))
+    return next((advice for place in newest_then_first if (advice := _find_after(texts, place)) is not None), None)
 
 
-def _find_from(texts: Sequence[str], start: int, *, telling: bool = False) -> str | None:
-    """Return the first advice from a line on; after one that tells of the failure, as long as lines belong to it."""
-    for index in range(start, min(start + LINES_AFTER, len(texts))):
-        if not _belongs_to_failure(texts[index]) and not (telling and index == start):
-            if telling:
-                return None
-            continue
-        sentences = _sentences(_whole(texts, index))
-        advice = next((text for text in sentences if len(text) >= _FEWEST_CHARS and _asks(text)), None)
-        if advice is not None:
-            return shorten(advice)
+def _find_after(texts: Sequence[str], place: int) -> str | None:
+    """Return the first advice in the line that tells of the failure, or in those behind it that belong to it."""
+    behind = range(place + 1, min(place + LINES_AFTER, len(texts)))
+    return _first_advice(texts, (place, *takewhile(partial(_belongs_to_failure, texts), behind)))
+
+
+def _first_advice(texts: Sequence[str], indexes: Iterable[int]) -> str | None:
+    for index in indexes:
+        for sentence in _sentences(_whole(texts, index)):
+            if len(sentence) >= _FEWEST_CHARS and _asks(sentence):
+                return shorten(sentence)
     return None
 
 
-def _belongs_to_failure(text: str) -> bool:
-    """Whether a line without a level of its own, an error's, or one that explains the error before it."""
-    level = level_of(text)
-    return level is Level.UNKNOWN or level >= Level.ERROR or any(word in text for word in _CONTINUES)
+def _belongs_to_failure(texts: Sequence[str], index: int) -> bool:
+    """Whether a line has no level, that of an error, or explains the error before it."""
+    level = level_of(texts[index])
+    return level is Level.UNKNOWN or level >= Level.ERROR or any(word in texts[index] for word in _CONTINUES)
 
 
 def _whole(texts: Sequence[str], index: int) -> str:

@@ -13,7 +13,7 @@ from bcon_exporter.engine.kept_open_files import KernelFiles, OpenBudget, read_o
 from bcon_exporter.model.container_facts import Pressure, PressureTotals
 
 EVERY_SECONDS = 55.0
-"""A little less than a minute, so that of two scans a minute every second one reads."""
+"""A little less than a minute: a scan that comes a minute later finds it due."""
 _SPREAD_SECONDS = 60
 _RESOURCES = Pressure._fields
 _MOST_PROCESSES = 512

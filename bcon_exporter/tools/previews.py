@@ -1,6 +1,6 @@
 """What is never done here is previewed: what it would change, and whether it would help. Reads only.
 
-Each preview is what Docker then does (20.10 and 28.5, measured): which volumes a prune takes, which networks count as
+Each preview follows what Docker was seen to do (20.10 and 28.5): which volumes a prune takes, which networks count as
 unused, what `down` leaves, when an image is only untagged.
 """
 

@@ -7,7 +7,7 @@ from bcon_exporter.model.log_reports import LogAnalysis
 from tests.diagnosis.judging import diagnose, shipped
 from tests.factories import ago, exited, line, logs
 
-FOLLOW = "Do what the program itself asks for, where its documentation agrees."
+FOLLOW = "Follow what the program itself asks for, where its documentation agrees."
 TIME = "2026-03-02 10:00:01"
 
 ASKED = {

@@ -58,7 +58,7 @@ SHOP = {
     "halted": {"command": "serve"},
 }
 NOT_SEEN_HERE = ("_growth_bytes_per_day", "_pressure_", "bcon_container_open_files")
-"""Growth is known after an hour, pressure and open files where the kernel and the engine's namespaces tell it: test_series."""
+"""Growth is known after an hour, pressure and open files where kernel and namespaces tell them: test_series."""
 LOST = {"gone": {"command": "serve"}}
 SCRAPED = {
     "global": {"scrape_interval": "1s", "scrape_timeout": "1s"},

@@ -176,7 +176,9 @@ def call_every_tool_and_route(daemon: Daemon, file: Path) -> None:
         for operation, payload in good_inputs(tool, container="talks", project="shop", file=str(file), image=IMAGE):
             wanted = {"answered": 200, "denied": 403, "elsewhere": 501}[operation.kind]
             answer = daemon.ask(f"/api/v1/tools/{tool}", "POST", payload)
-            unseen = {501} if operation.key in ("host:mounts", "df") else set()  # by an engine's API alone no disk is seen
+            unseen = (
+                {501} if operation.key in ("host:mounts", "df") else set()
+            )  # by an engine's API alone no disk is seen
             assert answer.status in {wanted, *unseen}, f"{tool} {operation.key}: {answer.text}"
     watch = {"task": "watch", "project": "shop", "for": "1s", "stable": "1s"}
     assert daemon.ask("/api/v1/tools/schedule_task", "POST", watch).status == 200

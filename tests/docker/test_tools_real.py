@@ -11,14 +11,14 @@ from bcon_exporter.app import build_context
 from bcon_exporter.settings import load_settings
 from bcon_exporter.tools import TOOLS, call_tool
 from tests.docker.daemon import Daemon
+from tests.tools.operation_inputs import payload_for
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     from bcon_exporter.tools import Context
-    from bcon_exporter.tools.tool import Tool
     from tests.docker.conftest import TestEngine
 
 pytestmark = [pytest.mark.docker, pytest.mark.contract]
@@ -58,16 +58,6 @@ def context(engine: TestEngine, tmp_path: Path) -> Iterator[Context]:
     yield made
     made.host.close()
     made.memory.close()
-
-
-OPERATIONS = {"flux": {"action": "container", "subaction": "list"}, "scout": {"action": "nodes"}}
-
-
-def payload_for(tool: Tool[Any], inputs: Mapping[str, object]) -> dict[str, object]:
-    """Those of the inputs that a tool takes; of many operations one."""
-    if tool.name in OPERATIONS:
-        return dict(OPERATIONS[tool.name])
-    return {field: value for field, value in inputs.items() if field in tool.input_model.model_fields}
 
 
 def call(context: Context, name: str, **payload: Any) -> Any:

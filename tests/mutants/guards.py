@@ -333,7 +333,7 @@ HTTP = (
     _log_tail("LogTail.read", never("seen[at] > 0"), "test_each_line_is_shown_once_and_those_of_one_moment_too"),
     _log_tail("LogTail._remember", with_text("_LINES_BEFORE", "1"), "test_a_reading_begins_before_the_newest_line_so_that_a_secret_has_its_prompt_before_it"),
     _log_panel("log_panel._newest_that_fit", never("left < 0"), "test_a_page_stays_small_whatever_is_printed"),
-    _live("LiveStreams.__call__", never("place is not None"), "test_where_connections_run_out_a_stream_makes_room"),
+    _live("serve_stream", never("place is not None"), "test_where_connections_run_out_a_stream_makes_room"),
     _live("serve_all", with_text("connections is None", "not connections"), "test_where_connections_run_out_a_stream_makes_room"),
     _live("STREAM_PATH", set_to("'/'"), "test_a_client_has_so_many_streams_and_requests_go_on"),
     _pages("Pages.ready", always("good or"), "test_strangers_get_no_hint"),

@@ -9,9 +9,23 @@ from bcon_exporter.tools.operation_table import HELP
 from bcon_exporter.tools.operations import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from bcon_exporter.model.operations import Operation
+    from bcon_exporter.tools import Tool
+
+
+ONE_OPERATION: Mapping[str, Mapping[str, Any]] = {
+    "flux": {"action": "container", "subaction": "list"},
+    "scout": {"action": "nodes"},
+}
+"""Tool of many operations → one that any host answers."""
+
+
+def payload_for(tool: Tool[Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the inputs that a tool takes; of a tool of many operations one of them."""
+    chosen = ONE_OPERATION.get(tool.name)
+    return dict(chosen) if chosen else {name: inputs[name] for name in inputs if name in tool.input_model.model_fields}
 
 
 def action_of(operation: Operation) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from pydantic_core import to_json
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from bcon_exporter.outputs.pages import LiveState
 
 STILL_HERE_SECONDS = 15.0
-EVENT_STREAM = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
+STILL_HERE = b": still here\n\n"
+_EVENT_STREAM = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
 
 
 class LiveStreams:
@@ -60,17 +61,7 @@ class LiveStreams:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one stream until its client goes, its user is no longer let in, or its place is given to another."""
         self._loop = asyncio.get_running_loop()
-        await send({"type": "http.response.start", "status": 200, "headers": EVENT_STREAM})
-        if not scope["bcon.is_head"]:
-            place = scope.get("state", {}).get("place")
-            if place is not None:
-                place.wait()  # its connection makes room for those who ask for something
-            gone = asyncio.create_task(until_gone(receive))
-            try:
-                await self._tell(scope["bcon.still_admitted"], gone, send)
-            finally:
-                gone.cancel()
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        await serve_stream(scope, receive, send, self._tell)
 
     async def _tell(self, still_admitted: Callable[[], bool], gone: "asyncio.Task[None]", send: Send) -> None:
         before: LiveState | None = None
@@ -84,7 +75,7 @@ class LiveStreams:
             done, _ = await asyncio.wait((waiting, gone), timeout=STILL_HERE_SECONDS, return_when="FIRST_COMPLETED")
             waiting.cancel()
             if not done:
-                await send_piece(send, b": still here\n\n")
+                await send_piece(send, STILL_HERE)
 
     async def _read(self) -> "LiveState":
         """Return the state of the last scan, which all streams share."""
@@ -99,6 +90,25 @@ class LiveStreams:
             return self._latest[1]
 
 
+Tell = Callable[[Callable[[], bool], "asyncio.Task[None]", Send], Awaitable[None]]
+"""Sends the events of one stream: told whether the user is still let in, and of a task that ends with the client."""
+
+
+async def serve_stream(scope: Scope, receive: Receive, send: Send, tell: Tell) -> None:
+    """Answer with a stream of events, whose connection is the first to go where room is needed; HEAD gets none."""
+    await send({"type": "http.response.start", "status": 200, "headers": _EVENT_STREAM})
+    if not scope["bcon.is_head"]:
+        place = scope.get("state", {}).get("place")
+        if place is not None:
+            place.wait()  # its connection makes room for those who ask for something
+        gone = asyncio.create_task(_until_gone(receive))
+        try:
+            await tell(scope["bcon.still_admitted"], gone, send)
+        finally:
+            gone.cancel()
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
 def encode_event(name: str, value: object) -> bytes:
     """Return one event of a stream."""
     return b"event: %s\ndata: %s\n\n" % (name.encode(), to_json(value))
@@ -109,7 +119,7 @@ async def send_piece(send: Send, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-async def until_gone(receive: Receive) -> None:
+async def _until_gone(receive: Receive) -> None:
     """Return when the client has hung up."""
     while (await receive())["type"] != "http.disconnect":
         pass

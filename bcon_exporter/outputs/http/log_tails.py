@@ -9,12 +9,12 @@ from bcon_exporter.diagnosis import level_of
 from bcon_exporter.errors import BconError
 from bcon_exporter.outputs.http.access_control import TAIL_PATH
 from bcon_exporter.outputs.http.live import (
-    EVENT_STREAM,
+    STILL_HERE,
     STILL_HERE_SECONDS,
     LiveStreams,
     encode_event,
     send_piece,
-    until_gone,
+    serve_stream,
 )
 from bcon_exporter.outputs.http.replies import Receive, Scope, Send
 from bcon_exporter.outputs.http.request_threads import RequestThreads
@@ -22,7 +22,6 @@ from bcon_exporter.tools import Context
 from bcon_exporter.tools.log_tail import LogTail
 
 _PAUSE_SECONDS = 1.0
-_STILL_HERE = b": still here\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +70,12 @@ class LogTails:
         context, name = self._context(), scope["path"].removeprefix(TAIL_PATH)
         follower = _Follower(await self._threads.run(lambda: LogTail(context, name)), context.to_local)
         first = await self._threads.run(lambda: follower.read(is_first=True))
-        await send({"type": "http.response.start", "status": 200, "headers": EVENT_STREAM})
-        if not scope["bcon.is_head"]:
-            place = scope.get("state", {}).get("place")
-            if place is not None:
-                place.wait()  # its connection makes room for those who ask for something
-            gone = asyncio.create_task(until_gone(receive))
-            try:
-                await send_piece(send, first)
-                await self._follow(follower, scope["bcon.still_admitted"], gone, send)
-            finally:
-                gone.cancel()
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+        async def tell(still_admitted: Callable[[], bool], gone: "asyncio.Task[None]", send: Send) -> None:
+            await send_piece(send, first)
+            await self._follow(follower, still_admitted, gone, send)
+
+        await serve_stream(scope, receive, send, tell)
 
     async def _follow(
         self, follower: _Follower, still_admitted: Callable[[], bool], gone: "asyncio.Task[None]", send: Send
@@ -103,6 +96,6 @@ class LogTails:
                 return
             silent_seconds = 0.0 if event else silent_seconds + _PAUSE_SECONDS
             if not event and silent_seconds >= STILL_HERE_SECONDS:
-                event, silent_seconds = _STILL_HERE, 0.0
+                event, silent_seconds = STILL_HERE, 0.0
             if event:
                 await send_piece(send, event)

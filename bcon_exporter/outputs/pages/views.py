@@ -295,29 +295,36 @@ def _well_since(context: Context, report: DiagnoseAllReport | None) -> datetime 
     return max([known_since, *(entry.at for entry in entries)])
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What a filter takes. `containers`: the names of those that it takes."""
+
+    wanted: PageFilter
+    containers: frozenset[str]
+
+    def takes(self, names: Iterable[str | None], project: str | None, *texts: str | None) -> bool:
+        """Return whether something is of a container that is shown, or says itself what is looked for."""
+        return any(name in self.containers for name in names) or self.wanted.takes_other(project, *texts)
+
+    def takes_incident(self, incident: Incident) -> bool:
+        """Return whether a failure is shown."""
+        members = (member.container for member in incident.members)
+        return self.takes(members, incident.root.project, *_words_of_incident(incident))
+
+
 def read_overview(context: Context, hang: str | None, query: Mapping[str, str]) -> Overview:
     """Return the first page."""
     scan, drift, now = context.scans.diagnosis, context.scans.drift, context.now()
     report = scan.report if scan is not None else None
     wanted, order, store = PageFilter.of(query), Order.of(query), _Store()
     rows = list(to_rows(context, scan))
-    project_of = {row.name: row.project for row in rows}
-    taken = {row.name for row in rows if wanted.takes(row)}
+    shown = _Shown(wanted, frozenset(row.name for row in rows if wanted.takes(row)))
     incidents = sort_incidents(find_open(context))
+    failures = tuple(filter(shown.takes_incident, incidents))
     recent = ListIncidentsInput(open=False, since=now - timedelta(days=2), limit=5)
     over: tuple[IncidentLine, ...] = store.read(lambda: list_incidents(context, recent).incidents, ())
     deployments = _newest(store.read(lambda: _list_deployments(context), ()))
-    why_not = why_not_current(context, hang)
-
-    def is_shown(names: Iterable[str | None], project: str | None, *texts: str | None) -> bool:
-        """Return whether it is of a container that is shown, or what it says itself is looked for."""
-        return any(name in taken for name in names) or wanted.takes_other(project, *texts)
-
-    failures = tuple(
-        one
-        for one in incidents
-        if is_shown((member.container for member in one.members), one.root.project, *_words_of_incident(one))
-    )
+    ended, quiet = report.ended if report is not None else (), list_quiet(context, Nothing()).quiet
     return Overview(
         counts=_count_statuses(rows, wanted),
         ignored=report.ignored if report is not None else 0,
@@ -325,47 +332,50 @@ def read_overview(context: Context, hang: str | None, query: Mapping[str, str]) 
         failures=failures,
         told=frozenset(member.container for one in failures for member in one.members if member.container),
         failures_total=len(incidents),
-        ended=tuple(
-            run
-            for run in (report.ended if report is not None else ())
-            if is_shown((), run.project, run.name, run.image)
-        ),
-        over=tuple(one for one in over if is_shown((one.root.container,), one.root.project, one.title)),
+        ended=tuple(run for run in ended if shown.takes((), run.project, run.name, run.image)),
+        over=tuple(one for one in over if shown.takes((one.root.container,), one.root.project, one.title)),
         deployments=tuple(
             one for one in deployments if wanted.takes_other(one.project, one.summary, *_words_of_services(one))
         ),
-        drift=tuple(
-            one
-            for one in sorted(
-                drift.reports if drift is not None else (),
-                key=lambda one: (DRIFT_STATUS_RANK[one.status], one.project_name),
-            )
-            if wanted.takes_other(one.project_name, one.summary, one.unknown_detail, *_words_of_differences(one))
-        ),
-        untracked=tuple(
-            name
-            for name in (drift.untracked if drift is not None else ())
-            if is_shown((name,), project_of.get(name), name)
-        ),
-        disk=_read_disk(context, wanted, is_shown),
-        quiet=tuple(
-            one for one in list_quiet(context, Nothing()).quiet if is_shown((one.name,), one.name, one.name, one.why)
-        ),
+        drift=_take_drift(drift.reports if drift is not None else (), wanted),
+        untracked=_take_untracked(drift.untracked if drift is not None else (), rows, shown),
+        disk=_read_disk(context, shown),
+        quiet=tuple(one for one in quiet if shown.takes((one.name,), one.name, one.name, one.why)),
         pending=count_pending(context),
         notes=tuple(note for note in find_notes_of_host(context) if wanted.takes_other(note.about.project, note.text)),
         filter=wanted,
         query={name: query.get(name, "") for name in ("q", "project", "status", "sort", "open")},
         projects=tuple(sorted({row.project for row in rows})),
-        exporter=ExporterState(
-            good=why_not is None and report is not None,
-            message=why_not
-            or ("The engine answers, and the last scan succeeded." if report else "The first scan runs."),
-            diagnose=context.scans.status("diagnose"),
-            drift=context.scans.status("drift"),
-            state_file=context.memory.status,
-            known_since=context.memory.observed_since,
-        ),
+        exporter=_read_exporter(context, hang, report),
         unread=store.problem,
+    )
+
+
+def _take_drift(reports: Iterable[DriftReport], wanted: PageFilter) -> tuple[DriftReport, ...]:
+    """Return the projects that a filter takes, the worst first."""
+    in_order = sorted(reports, key=lambda one: (DRIFT_STATUS_RANK[one.status], one.project_name))
+    return tuple(
+        one
+        for one in in_order
+        if wanted.takes_other(one.project_name, one.summary, one.unknown_detail, *_words_of_differences(one))
+    )
+
+
+def _take_untracked(names: Iterable[str], rows: Iterable[ContainerRow], shown: _Shown) -> tuple[str, ...]:
+    project_of = {row.name: row.project for row in rows}
+    return tuple(name for name in names if shown.takes((name,), project_of.get(name), name))
+
+
+def _read_exporter(context: Context, hang: str | None, report: DiagnoseAllReport | None) -> ExporterState:
+    why_not = why_not_current(context, hang)
+    well = "The engine answers, and the last scan succeeded." if report is not None else "The first scan runs."
+    return ExporterState(
+        good=why_not is None and report is not None,
+        message=why_not or well,
+        diagnose=context.scans.status("diagnose"),
+        drift=context.scans.status("drift"),
+        state_file=context.memory.status,
+        known_since=context.memory.observed_since,
     )
 
 
@@ -393,15 +403,15 @@ def _count_statuses(rows: Iterable[ContainerRow], wanted: PageFilter) -> tuple[t
     return tuple((status, counted[status]) for status in (*reversed(STATUSES[1:]), "not checked", STATUSES[0]))
 
 
-def _read_disk(context: Context, wanted: PageFilter, is_shown: Callable[..., bool]) -> DiskReport | None:
+def _read_disk(context: Context, shown: _Shown) -> DiskReport | None:
     """Return who of those that a filter takes fills the disk; None before it was looked at, and where none is taken."""
     known = context.memory.memory.disk
     if known.logs is None:
         return None
     report = write_disk_report(known, context.now(), _DISK_ITEMS)
-    if not wanted:
+    if not shown.wanted:
         return report
-    items = [item for item in list_items(known) if is_shown(item.containers, item.project, item.name)]
+    items = [item for item in list_items(known) if shown.takes(item.containers, item.project, item.name)]
     return report.model_copy(update={"items": _largest_first(items)[:_DISK_ITEMS]}) if items else None
 
 

@@ -18,6 +18,7 @@ import yaml
 
 from bcon_exporter.tools import TOOLS
 from tests.docker.e2e.site import FILES, HERE, Site, in_seconds, quick_routes
+from tests.tools.operation_inputs import payload_for
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -237,7 +238,7 @@ def payloads(shop: Site) -> Iterator[tuple[str, dict[str, str]]]:
     }
     for tool in TOOLS:
         if tool.name != "restart_service":
-            yield tool.name, {name: value for name, value in inputs.items() if name in tool.input_model.model_fields}
+            yield tool.name, payload_for(tool, inputs)
 
 
 def test_all_tools_answer_in_the_container(shop: Site) -> None:
