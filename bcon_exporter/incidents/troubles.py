@@ -21,6 +21,7 @@ from bcon_exporter.model.findings import (
     SymptomType,
     Urgency,
 )
+from bcon_exporter.model.lifecycle import SELF_REMOVAL_TAKES
 from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport, DriftStatus
 
@@ -184,6 +185,8 @@ def _find_ill(
         container = facts.get(diagnosis.container_id) if diagnosis.symptoms else None
         if container is None or _is_meant_to_be_down(diagnosis, container, is_quiet):
             continue
+        if _is_removing_itself(container, report.timestamp):
+            continue
         trouble = _of_container(diagnosis, container, by_name)
         if trouble is not None:
             _add_trouble(troubles, trouble)
@@ -257,6 +260,14 @@ def _is_meant_to_be_down(
     """Whether a person knows that an engine has left it down, and wants to hear no more of it."""
     shown = {symptom.type for symptom in diagnosis.symptoms if symptom.severity is not Severity.INFO}
     return shown == {SymptomType.NOT_STARTED_AGAIN} and is_quiet(container)
+
+
+def _is_removing_itself(container: ContainerFacts, now: datetime) -> bool:
+    """Whether the engine is about to remove it (`--rm`): the events tell in a moment whether that was a failed job."""
+    ended = container.finished_at
+    if not container.removes_itself or container.is_running or ended is None:
+        return False
+    return abs(now - ended) <= SELF_REMOVAL_TAKES
 
 
 def _find_unknown_drift(drift: Iterable[DriftReport], snapshot: HostSnapshot) -> dict[str, dict[str, bool]]:

@@ -15,7 +15,7 @@ from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.image_versions import name_image
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
-from bcon_exporter.model.lifecycle import ExitFacts, FailedRun, name_job
+from bcon_exporter.model.lifecycle import SELF_REMOVAL_TAKES, ExitFacts, FailedRun, name_job
 from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.quantities import show_duration
 
@@ -30,7 +30,6 @@ STOPPED_ON_REQUEST = "stopped on request"
 """How the journal begins to tell of an end that somebody asked for."""
 
 _SAME_END = timedelta(seconds=10)
-_SELF_REMOVAL = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,7 @@ def _is_job(run: Run, end: ExitFacts) -> bool | None:
 
     A shell at a terminal ends with the code of its last command, and whoever typed that has seen it.
     """
-    removed = run.destroyed_at is not None and not run.kills and run.destroyed_at - end.at <= _SELF_REMOVAL
+    removed = run.destroyed_at is not None and not run.kills and run.destroyed_at - end.at <= SELF_REMOVAL_TAKES
     return (removed and not run.has_terminal) or None
 
 

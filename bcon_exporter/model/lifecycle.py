@@ -1,6 +1,7 @@
 """What happened to a container over time: events, exits, restarts."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 
@@ -16,6 +17,9 @@ NETWORK_ACTIONS = frozenset(("connect", "disconnect"))
 """What it tells of a network and a container."""
 HEALTH_EVENTS_KEPT = 500
 """Of one container, the newest: what is counted of a check that flips all the time is a lower bound."""
+
+SELF_REMOVAL_TAKES = timedelta(seconds=10)
+"""Of a container made with `--rm`, from its end at most; what takes longer is stuck, or somebody removed it later."""
 
 
 @dataclass(frozen=True, slots=True)

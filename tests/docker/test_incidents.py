@@ -40,30 +40,32 @@ def command(daemon: Daemon, *words: str) -> str:
 def test_a_crashed_root_and_who_suffers_from_it_are_one_incident_over_a_restart_of_the_exporter(
     engine: TestEngine, tmp_path: Path
 ) -> None:
+    tag = tmp_path.parent.name  # the engine remembers the names of other tests
+    db, web = f"db-{tag}", f"web-{tag}"
     engine.docker("network", "create", "shop")
-    ask = "while :; do nc -z db 5432 || echo 'ERROR connect to db:5432 failed: connection refused'; sleep 1; done"
+    ask = f"while :; do nc -z {db} 5432 || echo 'ERROR connect to {db}:5432 failed: connection refused'; sleep 1; done"
     with Daemon(tmp_path, engine.host, *QUICK) as daemon:
         wait_until(lambda: daemon.ask("/-/ready").status == 200, "the first scan")
-        engine.docker("run", "-d", "--name", "db", "--network", "shop", engine.image, "sh", "-c", "sleep 2; exit 3")
-        engine.docker("run", "-d", "--name", "web", "--network", "shop", engine.image, "sh", "-c", ask)
+        engine.docker("run", "-d", "--name", db, "--network", "shop", engine.image, "sh", "-c", "sleep 2; exit 3")
+        engine.docker("run", "-d", "--name", web, "--network", "shop", engine.image, "sh", "-c", ask)
         wait_until(
-            lambda: [one["suffers"] for one in open_incidents(daemon)] == [["web"]], "web to join", timeout_seconds=60
+            lambda: [one["suffers"] for one in open_incidents(daemon)] == [[web]], "web to join", timeout_seconds=60
         )
         (incident,) = open_incidents(daemon)
-        assert (incident["root"]["container"], incident["root"]["code"]) == ("db", "exit_error")
+        assert (incident["root"]["container"], incident["root"]["code"]) == (db, "exit_error")
         address = f"/api/v1/incidents/{incident['id']}"
 
         def changes() -> list[str]:
             whole = daemon.ask(address).json()["result"]
-            assert [member["container"] for member in whole["members"]] == ["db", "web"]
-            return [change["kind"] for change in whole["changes"] if change["container"] == "db"]
+            assert [member["container"] for member in whole["members"]] == [db, web]
+            return [change["kind"] for change in whole["changes"] if change["container"] == db]
 
         wait_until(lambda: changes() == ["start"], "the journal to tell of the start")
         assert daemon.sample(
-            f'bcon_incident_info{{incident="{incident["id"]}",root="db",project="",code="exit_error"}}'
+            f'bcon_incident_info{{incident="{incident["id"]}",root="{db}",project="",code="exit_error"}}'
         )
-        assert daemon.sample('bcon_container_explained{container="web",project="",service="",root="db"}') == 1
-        assert "db has failed; web suffers from it" in command(daemon, "--open")
+        assert daemon.sample(f'bcon_container_explained{{container="{web}",project="",service="",root="{db}"}}') == 1
+        assert f"{db} has failed; {web} suffers from it" in command(daemon, "--open")
         assert "## Changed before" in command(daemon, incident["id"], "--format", "markdown")
 
         def told_alike() -> bool:  # no scan may end between the two requests

@@ -88,7 +88,7 @@ def test_stops_crashes_kills_and_a_run_that_removed_itself_are_told_apart(engine
         going_on = daemon.ask("/api/v1/incidents?open=true").json()["result"]["incidents"]
         assert f"{once} has failed" in {incident["title"] for incident in going_on}, "as a job of a timer is run"
         assert lives(daemon, typed) == ["start", "crash", "remove"]
-        assert not any(typed in incident["title"] for incident in going_on), "its person has seen it"
+        assert not any(typed in incident["title"] for incident in going_on), history(daemon, typed)  # its person saw it
         assert daemon.sample(f'bcon_removed_failures{{project="",name="{once}"}}') == 1
         crash, found = (entry for entry in history(daemon, crashed) if entry["kind"] in ("crash", "symptom_on"))
         assert (crash["kind"], found["code"], found["severity"]) == ("crash", "exit_error", "error")

@@ -250,6 +250,24 @@ def test_a_job_whose_newest_run_has_failed_is_a_trouble(
 
 
 @pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({"removes_itself": True, "finished_at": ago(10)}, False),
+        ({"removes_itself": True, "finished_at": ago(11)}, True),
+        ({"removes_itself": True, "finished_at": ago(1), "state": ContainerState.REMOVING}, False),
+        ({"removes_itself": True, "finished_at": ago(1), "state": ContainerState.RUNNING}, True),
+        ({"removes_itself": True, "finished_at": None}, True),
+        ({"removes_itself": False, "finished_at": ago(1)}, True),
+        ({"removes_itself": None, "finished_at": ago(1)}, True),
+    ],
+)
+def test_what_removes_itself_at_this_moment_is_left_to_the_events(facts: dict[str, Any], *, told: bool) -> None:
+    job = exited(**facts)
+    report = report_of([diagnosis(job, symptoms=(symptom(SymptomType.EXIT_ERROR),))])
+    assert bool(find_troubles(report, snapshot(job)).troubles) is told
+
+
+@pytest.mark.parametrize(
     ("removed", "root"),
     [
         ("shop-db-1", (None, "shop", "db", "shop\x1fdb")),
