@@ -93,7 +93,7 @@ def _tell_past(
     for run, end in timeline.exits:
         if is_new(end.at):
             kind, text = _judge_end(end)
-            more = {"exit_code": end.exit_code, "image": end.image, "removed_itself": _is_job(run, end)}
+            more = {"exit_code": end.exit_code, "image": end.image, "removed_itself": _is_job(past, run, end)}
             yield _subject(identity, past, run.container_id).tell(end.at, kind, text, **more)
     for container_id, at in timeline.oom_kills:
         if is_new(at) and not any(end.oom and abs(end.at - at) <= _SAME_END for _, end in timeline.exits):
@@ -149,13 +149,16 @@ def _tell_events(identity: str, past: Past, is_new: Callable[[datetime], bool]) 
                 yield _subject(identity, past, event.container_id).tell(event.at, JournalKind.HEALTH, text)
 
 
-def _is_job(run: Run, end: ExitFacts) -> bool | None:
+def _is_job(past: Past, run: Run, end: ExitFacts) -> bool | None:
     """Return True for a run with `--rm` that ended by itself, away from a terminal; else None: it is not written down.
 
-    A shell at a terminal ends with the code of its last command, and whoever typed that has seen it.
+    A shell at a terminal ends with the code of its last command, and whoever typed that has seen it. Events tell of the
+    terminal where the client set its size while the run lasted, and how the container is made where a scan saw it.
     """
+    configured = past.containers.get(run.container_id)
+    has_person = run.has_terminal or bool(configured and configured.has_person)
     removed = run.destroyed_at is not None and not run.kills and run.destroyed_at - end.at <= SELF_REMOVAL_TAKES
-    return (removed and not run.has_terminal) or None
+    return (removed and not has_person) or None
 
 
 def add_failed_runs(

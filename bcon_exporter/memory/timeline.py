@@ -49,6 +49,7 @@ class Configured:
         stop_signal: Its own, as a number.
         policy: Restart policy.
         image_version: Of its image, by label, else by tag.
+        has_person: Somebody ran it at a terminal (`docker run -it`).
     """
 
     stop_signal: int | None = None
@@ -56,6 +57,7 @@ class Configured:
     image_id: str | None = None
     name: str | None = None
     image_version: str | None = None
+    has_person: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +234,7 @@ def configure(past: Past, container: ContainerFacts) -> Past:
         image_id=before.image_id if container.image_id is None else container.image_id,
         name=container.name,
         image_version=container.image_version,
+        has_person=before.has_person if container.has_person is None else container.has_person,
     )
     if after == before:
         return past

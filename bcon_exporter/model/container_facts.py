@@ -372,6 +372,7 @@ class ContainerFacts(Frozen):
         error: `State.Error`: why a start failed; "" when there is none.
         removes_itself: The engine removes it when it ends (`--rm`).
         tty: True when output is not multiplexed and all of it is stdout.
+        has_person: Somebody runs it at a terminal (`docker run -it`), or did so when it was made.
         log_is_bounded: Its log driver keeps only so much; None where that is unknown, or no file is kept.
         log_bytes: Size of a log that nothing bounds; None of any other, and where it cannot be seen.
         log_growth: Of that log, as the daemon remembers it.
@@ -401,6 +402,7 @@ class ContainerFacts(Frozen):
     stop_signal: str | None = None
     removes_itself: bool | None = None
     tty: bool | None = None
+    has_person: bool | None = None
     log_driver: str | None = None
     log_is_bounded: bool | None = None
     log_bytes: int | None = None

@@ -73,7 +73,7 @@ def test_stops_crashes_kills_and_a_run_that_removed_itself_are_told_apart(engine
             engine.docker("run", "-d", "--name", name, engine.image, "serve")
         engine.docker("run", "-d", "--name", crashed, engine.image, "sh", "-c", "exit 3")
         engine.docker("run", "--rm", "--name", once, engine.image, "sh", "-c", "exit 7", check=False)
-        run_at_a_terminal(engine, "--name", typed, engine.image, "sh", "-c", "sleep 1; exit 7")
+        run_at_a_terminal(engine, "--name", typed, engine.image, "sh", "-c", "sleep 3; exit 7")
         engine.docker("stop", stopped)
         engine.docker("kill", killed)
         wait_until(lambda: kinds(daemon, stopped)[-1:] == ["stop"], "the stop")

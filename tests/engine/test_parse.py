@@ -130,6 +130,19 @@ def with_host_config(**changes: Any) -> ContainerFacts:
 
 
 @pytest.mark.parametrize(
+    ("config", "has_person"),
+    [
+        ({"Tty": True, "AttachStdin": True}, True),
+        ({"Tty": True, "AttachStdin": False}, None),
+        ({"Tty": False, "AttachStdin": True}, None),
+        ({}, None),
+    ],
+)
+def test_a_terminal_to_type_at_tells_of_a_person(config: dict[str, Any], *, has_person: bool | None) -> None:
+    assert parse(make_listed(), make_inspected(Config=config)).has_person is has_person
+
+
+@pytest.mark.parametrize(
     ("endpoint", "address"),
     [
         ({"IPAddress": "172.18.0.2", "IPAMConfig": {"IPv4Address": "172.18.0.9"}}, "172.18.0.2"),

@@ -378,6 +378,17 @@ def test_a_run_at_a_terminal_is_no_job(keeper: MemoryKeeper) -> None:
     assert crash.data["exit_code"] == 127, "it is told as what it was"
 
 
+@pytest.mark.parametrize(("has_person", "jobs"), [(True, []), (None, ["shell"])])
+def test_a_run_that_a_scan_saw_at_a_terminal_is_no_job(
+    keeper: MemoryKeeper, *, has_person: bool | None, jobs: list[str]
+) -> None:
+    made, started, *ended = run_of_a_job("shell", ago(100), 127)
+    keeper.add_events(batch(made, started), ago(101))
+    scan(keeper, container(name="shell", id=full_id("shell"), has_person=has_person), now=ago(101))
+    keeper.add_events(batch(*ended), NOON)
+    assert [run.name for run in scan(keeper).failed_runs] == jobs
+
+
 @table(
     ("name", "job"),
     [

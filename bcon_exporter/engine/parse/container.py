@@ -356,6 +356,7 @@ def _add_inspected(
         stop_signal=get_name(config, "StopSignal"),
         removes_itself=get_bool(host_config, "AutoRemove") if host_config else None,
         tty=get_bool(config, "Tty"),
+        has_person=(get_bool(config, "Tty") and get_bool(config, "AttachStdin")) or None,
         log_driver=get_name(get_object(host_config, "LogConfig"), "Type"),
         log_is_bounded=_is_log_bounded(get_object(host_config, "LogConfig")),
         health=parse_health(get_object(state, "Health"), get_object(config, "Healthcheck"), secrets),
