@@ -134,7 +134,7 @@ def continues(previous: str, current: str) -> bool:
         return previous.startswith((*_GO_HEADS, *_CHAINS))
     first = current[0]
     if first in " \t":
-        return level_of(current.lstrip()) is Level.UNKNOWN and _MARKED.match(current) is None
+        return bool(previous) and level_of(current.lstrip()) is Level.UNKNOWN and _MARKED.match(current) is None
     if current.startswith(_NPM_HEADS) and previous.startswith(_NPM_HEADS):
         return True
     if first in "})]" and len(current) <= CLOSING_CHARS:

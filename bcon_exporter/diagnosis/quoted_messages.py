@@ -34,6 +34,7 @@ _TEXTS = ("msg", "message", "event", "text", "log")
 _REASONS = ("err", "error", "reason", "exception", "details", "detail")
 _EXCEPTION = re2.compile(
     r"^(?:panic: |fatal error: |thread '.*' panicked at |Uncaught |Unhandled |Caused by: )"
+    r"|^(?:Exception|Error): \S"
     r"|(?:^|[\s\[(])(?:[A-Za-z_][\w$]*(?:\.|::|\\))*[A-Z]\w*(?:Error|Exception|Failure|Panic|Fault)\b"
 )
 _INNERMOST_LAST = re2.compile(r'^\s*File ".*", line \d+')
