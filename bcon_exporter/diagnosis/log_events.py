@@ -71,6 +71,10 @@ START_FAILURES, START_LINES, GOOD_LINES = 2, 20, 100
 _NOT_BY_ROUTINE = frozenset({Category.OOM, Category.CRASH})
 """A program that goes on after these may have lost a part of itself."""
 
+_OF_A_START = frozenset({Category.MISSING_DEPENDENCY, Category.PERMISSION, Category.CONFIG_ERROR, Category.OTHER})
+"""What a program may do without: it tries it at its start, says that it failed, and gets ready."""
+START_FAILURES_AT_MOST = 8
+
 _NEVER_PASSED = frozenset({Category.OOM, Category.DISK})
 """A program that goes on after these still has the trouble."""
 
@@ -244,6 +248,7 @@ def _marked(events: list[LogEvent], lines: Sequence[LogLine], buffer: LineBuffer
         recoveries = Recoveries(buffer)
         events = [replace(event, recovered=True) if _is_over(event, recoveries) else event for event in events]
     events = _before_routine(_without_outages(events, buffer), lines, buffer)
+    events = _before_ready(events, buffer)
     passed = _passed_over(events, buffer) | _long_ago(events, len(buffer.texts))
     passed |= _tried_again(events, buffer) | _passed_later(events, buffer)
     if passed:
@@ -298,6 +303,23 @@ def _before_routine(events: list[LogEvent], lines: Sequence[LogLine], buffer: Li
         return events
     over = {event.index for event in bad}
     return [replace(event, recovered=True) if event.index in over else event for event in events]
+
+
+def _before_ready(events: list[LogEvent], buffer: LineBuffer) -> list[LogEvent]:
+    """Mark the few failures of a start, if the program says after the last of them that it is ready."""
+    bad = [event for event in events if event.failed and not event.recovered]
+    if not 0 < len(bad) <= START_FAILURES_AT_MOST or not all(map(_may_do_without, bad)):
+        return events
+    if not Recoveries(buffer).got_ready_after(_end(bad[-1]) - 1):
+        return events
+    return [replace(event, recovered=True) if event in bad else event for event in events]
+
+
+def _may_do_without(event: LogEvent) -> bool:
+    signatures = [hit.signature for hit in event.hits]
+    return event.level <= Level.ERROR and not any(
+        signature.lasts_until is not None or signature.category not in _OF_A_START for signature in signatures
+    )
 
 
 def _newest_by_kind(events: Iterable[LogEvent]) -> dict[tuple[str, ...], LogEvent]:

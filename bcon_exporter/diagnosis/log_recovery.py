@@ -37,6 +37,13 @@ _READY = compile_pattern(
     r"|fully up and running|entered RUNNING state|application started|ready to (?:serve|accept|handle|receive)"
     r"|Startup of .* complete|init process complete"
 )
+_IS_UP = compile_pattern(
+    "(?i)"
+    r"\bdone \(\d|\binitiali[sz]ation complete"
+    r"|\b(?:connection|startup|boot|start) (?:to .{1,40} )?(?:was )?successful\b"
+    r"|\bproxy \S+ started\b|\bserver started\b|\bAPI listen on\b|\bready\b[.!]?$|\bup and running\b"
+)
+"""The end of a start in the words of single programs; of a connection that had failed it says nothing."""
 _WORKS = compile_pattern(
     "(?i)"
     r"\bresumed\b|\bhealth ?checks? (?:has )?(?:passed|succeeded)|\bwrote batch\b|\bbus started\b"
@@ -78,7 +85,8 @@ _STARTS = compile_pattern(
     r"|Redis is starting|MongoDB starting|starting as process|Starting \S+ (?:on|using|v\d)|Entrypoint script"
     r"|:: Spring Boot ::|initiali[sz]ing (?:database|server)|\[cont-init"
 )
-_NEWS = compile_pattern("|".join(f"(?:{part.pattern.decode()})" for part in (_RECOVERED, _READY, _WORKS, _STARTS)))
+_ALL_NEWS = (_RECOVERED, _READY, _IS_UP, _WORKS, _STARTS)
+_NEWS = compile_pattern("|".join(f"(?:{part.pattern.decode()})" for part in _ALL_NEWS))
 """All patterns in one, to search the whole log once."""
 _RETRIES = compile_pattern(
     r"(?i)\bretr(?:y|ying|ies)\b|attempt|try(?:ing)? again|reconnect|will be retried|backing off|starting up"
@@ -102,6 +110,7 @@ class Recoveries:
         good = [index for index in news_lines if _is_good_news(buffer.texts[index])]
         self._recovered = [index for index in good if _RECOVERED.search(news_lines[index]) is not None]
         self._ready = [index for index in good if _READY.search(news_lines[index]) is not None]
+        self._is_up = [index for index in good if _IS_UP.search(news_lines[index]) is not None]
         self._works = [index for index in good if _WORKS.search(news_lines[index]) is not None]
         self._starts = [index for index, raw in news_lines.items() if _STARTS.search(raw) is not None]
 
@@ -115,6 +124,10 @@ class Recoveries:
         if _any_after(self._recovered, line):
             return True
         return ready_counts and (_any_after(self._ready, line) or _any_after(self._works, line))
+
+    def got_ready_after(self, line: int) -> bool:
+        """Whether a later line says that the program is ready."""
+        return _any_after(self._ready, line) or _any_after(self._is_up, line)
 
     def last_good_start(self) -> int:
         """Return the index of the line at which the last successful run began; 0 where no such start is seen."""

@@ -9,6 +9,7 @@ from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.signatures import Category, Level
 from tests.diagnosis.judging import shipped
 from tests.factories import logs
+from tests.table_rows import table
 
 
 def events_of(*texts: str) -> tuple[LogEvent, ...]:
@@ -233,3 +234,26 @@ def test_any_text_is_read_without_raising(texts: list[str]) -> None:
 
 def test_a_lone_surrogate_does_not_break_the_reading() -> None:
     assert len(events_of("ERROR \udc80 broken")) == 1
+
+
+READY = "INFO Root WebApplicationContext: initialization completed in 6021 ms"
+OPTIONAL = "ERROR cannot open /etc/optional.cfg: No such file or directory"
+
+
+@table(
+    ("lines", "failures"),
+    [
+        ((OPTIONAL, READY), 0),
+        ((READY, OPTIONAL), 1),
+        ((OPTIONAL, READY, OPTIONAL), 2),
+        (("java.lang.OutOfMemoryError: Java heap space", READY), 1),
+        (("FATAL no frobnicator", READY), 1),
+        ((*[OPTIONAL] * 9, READY), 9),
+        ((*[OPTIONAL] * 8, READY), 0),
+        ((OPTIONAL, "INFO 4 workers started"), 1),
+    ],
+)
+def test_a_few_failures_of_a_start_are_over_once_the_program_says_that_it_is_ready(
+    lines: tuple[str, ...], failures: int
+) -> None:
+    assert sum(event.failed for event in events_of(*lines)) == failures

@@ -82,7 +82,11 @@ ALONE = Lane(
     tests=("-m", "alone and not in_pairs"),
     engine="chosen",
 )
-IN_GUEST = Lane("guest", "what cgroups decide of the contract, on v2 with systemd: from inside, and by the API alone", on=IN_THE_GUEST)
+IN_GUEST = Lane(
+    "guest",
+    "what cgroups decide of the contract, on v2 with systemd: from inside, and by the API alone",
+    on=IN_THE_GUEST,
+)
 OTHER_PYTHON = Lane(
     "python", "on the newest Python: every part by itself, and how a process begins and ends", on=(NEWEST_PYTHON,)
 )

@@ -38,7 +38,9 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="thresholds.log_error_count events of level error or worse, or of the shape of a failure where lines "
-    "carry no level, within thresholds.log_window_seconds; a stack trace is one event.",
+    "carry no level, within thresholds.log_window_seconds; a stack trace is one event. A few "
+    "failures of a start (what is missing, not permitted or not set) count no more once the program says that it is "
+    "ready.",
     conditions=(("a line of level error or worse, an exception, a traceback, a panic in the log", Severity.ERROR),),
     ages=f"{LOG_AGES}, and when all of it is of level warning",
     unknown_when="when the log could not be read",
