@@ -116,7 +116,7 @@ def _forbidden(hit: Hit, container: ContainerFacts) -> list[Finding]:
     if mount.read_only:
         return [_finding(known_cause("mount_read_only.forbidden", mount=_named(mount)), hit)]
     if hit.signature.id == _TO_EXECUTE:
-        if mount.type != "tmpfs":
+        if mount.type != "tmpfs" or mount.allows_exec:
             return []  # the file's mode, as the signature says
         return [_finding(known_cause("mount_noexec", mount=_named(mount)), hit)]
     if user in _ROOT:

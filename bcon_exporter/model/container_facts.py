@@ -247,12 +247,14 @@ class Mount(Frozen):
     Attributes:
         type: bind, volume, tmpfs, npipe or cluster.
         source: Host path, or the volume's name.
+        allows_exec: Of a tmpfs, whether files on it may be executed; the engine forbids it unless it is asked to.
     """
 
     type: str
     source: str
     target: str
     read_only: bool = False
+    allows_exec: bool = False
 
 
 class NetworkCounters(NamedTuple):

@@ -5,6 +5,18 @@ from datetime import timedelta
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 
+_ENGINES_WORDS = (
+    " admiring adoring affectionate agitated amazing angry awesome beautiful blissful bold boring brave busy "
+    "charming clever compassionate competent condescending confident cool cranky crazy dazzling determined "
+    "distracted dreamy eager ecstatic elastic elated elegant eloquent epic exciting fervent festive flamboyant "
+    "focused friendly frosty funny gallant gifted goofy gracious great happy hardcore heuristic hopeful hungry "
+    "infallible inspiring intelligent interesting jolly jovial keen kind laughing loving lucid magical modest "
+    "musing mystifying naughty nervous nice nifty nostalgic objective optimistic peaceful pedantic pensive "
+    "practical priceless quirky quizzical recursing relaxed reverent romantic sad serene sharp silly sleepy stoic "
+    "strange stupefied suspicious sweet tender thirsty trusting unruffled upbeat vibrant vigilant vigorous "
+    "wizardly wonderful xenodochial youthful zealous zen "
+)
+"""With which Docker and Podman begin the names that they make up (moby, pkg/namesgenerator)."""
 _RUN, _RUN_DIGITS, _HEX = "-run-", 12, "0123456789abcdef"
 CONTAINER_ACTIONS = frozenset(
     (
@@ -126,14 +138,14 @@ class FailedRun(Frozen):
 def name_job(name: str, image: str) -> str:
     """Return what tells a job over its runs: its name, without what Compose adds to each run; its image without a name.
 
-    A name of two words is taken for one that the engine made up ("eager_turing"): it is another one each time.
+    A name that the engine made up ("eager_turing") is another one each time.
     """
     service, _, run = name.rpartition(_RUN)
     if service and len(run) == _RUN_DIGITS and not run.strip(_HEX):
         return service
     first, _, second = name.partition("_")
-    is_made_up = first.isalpha() and first.islower() and second[:-1].isalpha() and second[-1:].isalnum()
-    return image if image and is_made_up and second.islower() else name
+    is_made_up = f" {first} " in _ENGINES_WORDS and second[:-1].isalpha() and second[-1:].isalnum() and second.islower()
+    return image if image and is_made_up else name
 
 
 class LifecycleFacts(Frozen):

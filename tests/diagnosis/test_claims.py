@@ -133,9 +133,16 @@ def test_a_refusal_in_a_log_alone_names_its_kind_and_no_mounts_owner() -> None:
     assert [text for texts in causes.values() for text in texts if MOUNT_OWNER.search(text)] == []
 
 
-TMPFS, BIND = Mount(type="tmpfs", source="", target="/run"), Mount(type="bind", source="/srv/d", target="/data")
+TMPFS = Mount(type="tmpfs", source="", target="/run")
+WITH_EXEC, BIND = TMPFS.model_copy(update={"allows_exec": True}), Mount(type="bind", source="/srv/d", target="/data")
 REFUSALS: dict[str, tuple[str, Mount | None, str, str]] = {
     "executed on a tmpfs": ("sh: exec: line 1: /run/init: Permission denied", TMPFS, "", "mount_noexec"),
+    "executed on a tmpfs that allows it": (
+        "sh: exec: line 1: /run/init: Permission denied",
+        WITH_EXEC,
+        "",
+        "command_not_executable",
+    ),
     "executed elsewhere": ("/bin/sh: /data/run.sh: Permission denied", BIND, "", "command_not_executable"),
     "a user's path on a mount": ("open /data/x: permission denied", BIND, "1000", "volume_owner_mismatch"),
     "root's path on a mount": ("open /data/x: permission denied", BIND, "", "path_forbidden"),

@@ -161,3 +161,8 @@ def test_who_shares_the_network_of_one_that_was_started_again_is_cut_off_until_i
         assert step.startswith("Restart it: ")
     engine.docker("restart", "-t", "0", "torrent")
     assert diagnose(engine, "torrent")[0] == "healthy"
+    engine.docker("rm", "-f", "vpn")
+    engine.docker("run", "-d", "--name", "vpn", engine.image, "sleep", "3600")
+    status, seen, step = diagnose(engine, "torrent")
+    assert (status, seen) == ("error", "It runs in the network of a container that was removed.")
+    assert step.startswith("Make it anew")

@@ -99,7 +99,7 @@ def make_inspected(**changes: Any) -> dict[str, Any]:
             "CpusetCpus": "",
             "CgroupParent": "/bcon",
             "NetworkMode": "shop_default",
-            "Tmpfs": {"/run": ""},
+            "Tmpfs": {"/run": "", "/work": "rw,exec,size=1m"},
         },
         "Config": {
             "Image": "shop/web:1",
@@ -186,6 +186,7 @@ def test_a_running_container_has_all_its_facts() -> None:
     assert facts.mounts == (
         Mount(type="volume", source="data", target="/data"),
         Mount(type="tmpfs", source="", target="/run"),
+        Mount(type="tmpfs", source="", target="/work", allows_exec=True),
     )
 
 

@@ -396,6 +396,8 @@ def test_a_run_that_a_scan_saw_at_a_terminal_is_no_job(
         ("nightly-backup", "nightly-backup"),
         ("eager_turing", "backup:3"),
         ("sad_hopper3", "backup:3"),
+        ("nightly_backup", "nightly_backup"),
+        ("daily_prune", "daily_prune"),
         ("shop-dump-run-0a1b2c3d4e5f", "shop-dump"),
         ("shop-dump-run-2", "shop-dump-run-2"),
         ("db_2", "db_2"),

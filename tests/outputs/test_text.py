@@ -22,7 +22,7 @@ from bcon_exporter.model.findings import (
     SymptomType,
     Urgency,
 )
-from bcon_exporter.model.incidents import IncidentLine, IncidentRoot, IncidentsReport
+from bcon_exporter.model.incidents import EndedBy, IncidentLine, IncidentRoot, IncidentsReport
 from bcon_exporter.model.journal import FoldedHistory, HistoryReport, JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.log_reports import ErrorExplanation, ExplainedCause, SampleLog
@@ -705,7 +705,11 @@ def test_incidents_have_dates_as_headings_and_whole_ids_at_80_columns() -> None:
         title=title,
     )
     over = going_on.model_copy(update={"id": "2025-12-31-shop-database-missing_service-1",
-                                       "started_at": NOON - timedelta(days=1), "ended_at": NOON})  # fmt: skip
+                                       "started_at": NOON - timedelta(days=1), "ended_at": NOON,
+                                       "ended_by": EndedBy.STARTED})  # fmt: skip
+    left = over.model_copy(update={"ended_by": None})
+    report = IncidentsReport(since=NOON - timedelta(days=7), total=1, incidents=(left,), known_since=NOON)
+    assert "told no more after 24 h 0 min" in text_of(report, width=80)
     report = IncidentsReport(since=NOON - timedelta(days=7), total=2, incidents=(going_on, over), known_since=NOON)
     assert [shown.rstrip() for shown in text_of(report, width=80).splitlines()] == [
         "2 incidents  since 2025-12-25 12:00:00 UTC",

@@ -73,7 +73,7 @@ def test_it_counts_what_began_ended_and_goes_on(context: Context) -> None:
     assert (report.began, report.ended) == (2, 3)
     assert [one.id for one in report.worst] == ["db-1", "api-3"]
     assert [one.id for one in report.going_on] == ["old-9"]
-    assert render_plain(report).startswith("2 new incidents, 3 over, 1 goes on.")
+    assert render_plain(report).startswith("2 new incidents, 3 closed, 1 goes on.")
     assert write_digest(context, DigestInput(since=NOON - 2 * DAY)).began == 1
 
 

@@ -22,7 +22,23 @@ class _Stale(NamedTuple):
     owner: ContainerFacts
 
 
+def _has_lost_its_network(case: Case) -> bool:
+    """Whether the container whose network it has joined is not on the host any more.
+
+    Only Docker, asked for all of its containers, tells that: Podman hides the one that holds a pod together.
+    """
+    engine, wiring = case.host.engine, case.container.wiring
+    if engine is None or engine.is_podman or case.host.partial or wiring is None:
+        return False
+    mode = wiring.network_mode
+    return mode.startswith(_JOINED) and case.find_container(mode.removeprefix(_JOINED)) is None
+
+
 def _judge(case: Case) -> Verdict:
+    started = f"it was started at {show_time(case.container.started_at)}"
+    if _has_lost_its_network(case):
+        description = "It runs in the network of a container that was removed."
+        return case.symptom(SymptomType.STALE_NAMESPACE, Severity.ERROR, description, started)
     stale = _find_stale(case)
     if not stale:
         return None
@@ -34,7 +50,7 @@ def _judge(case: Case) -> Verdict:
         description = (
             f"It runs in the {names} of an earlier start of {first.owner.name}: that one was started again after it."
         )
-    evidence = [f"it was started at {show_time(case.container.started_at)}"]
+    evidence = [started]
     if first.owner.is_running:
         evidence.append(f"{first.owner.name} was started at {show_time(first.owner.started_at)}")
     return case.symptom(SymptomType.STALE_NAMESPACE, Severity.ERROR, description, *evidence)
@@ -49,7 +65,7 @@ def _find_stale(case: Case) -> tuple[_Stale, ...]:
     for kind, mode in _modes_of(case.container):
         owner = case.find_container(mode.removeprefix(_JOINED))
         if owner is None:
-            continue  # not listed is not gone: engines hide the containers that hold a pod together
+            continue
         is_away = kind == _NETWORK and owner.state in _AWAY
         if is_away or _is_younger(owner, case.container):
             stale.append(_Stale(kind, owner))
@@ -72,6 +88,9 @@ def _is_younger(owner: ContainerFacts, container: ContainerFacts) -> bool:
 
 
 def _advise(case: Case) -> Advice:
+    if _has_lost_its_network(case):
+        cause = known_cause("namespace_owner_removed")
+        return Advice(causes=(cause,), suggestions=(known_step("make_sharer_anew"),))
     stale = _find_stale(case)
     if not stale:
         return Advice()
@@ -89,7 +108,7 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="Its network, IPC or PID mode is `container:OTHER`, and OTHER was started after it; of a network also: "
-    "OTHER does not run.",
+    "OTHER does not run, or was removed (Docker only).",
     conditions=(("it runs in the namespace of an earlier start of another container", Severity.ERROR),),
     unknown_when="never: where inspect failed, it is not known to share a namespace",
     source="docs/symptoms.md#stale_namespace; passteque/gluetun#641, docker/compose#8918",

@@ -96,8 +96,9 @@ def parse_mounts(
 ) -> tuple[Mount, ...]:
     """Return the mounts by target; `--tmpfs` ones stand in the host configuration only."""
     mounts: dict[str, Mount] = {}
-    for path in list(get_object(get_object(detail, "HostConfig"), "Tmpfs"))[:MAX_ITEMS]:
-        mounts[path] = Mount(type="tmpfs", source="", target=safe_text(path, secrets=secrets))
+    for path, options in list(get_object(get_object(detail, "HostConfig"), "Tmpfs").items())[:MAX_ITEMS]:
+        may_run = type(options) is str and "exec" in options.split(",")
+        mounts[path] = Mount(type="tmpfs", source="", target=safe_text(path, secrets=secrets), allows_exec=may_run)
     for mount in (get_list(detail, "Mounts") or get_list(entry, "Mounts"))[:MAX_ITEMS]:
         target = get_text(mount, "Destination") if type(mount) is dict else None
         if target is None:

@@ -71,8 +71,9 @@ class Wording:
             total = self.scan.report.total_containers if self.scan is not None else 0
             known = f"{len(ill)} of {total}" if 0 < len(ill) <= total else show_count(len(incidents), "failure")
             return f"{known} {'has' if len(ill) == 1 else 'have'} been ill since before the first look"
-        over = "OVER: " if all(notice.kind is NoticeKind.ENDED for notice, _ in told) else ""
-        return f"{over}{len(told)} incidents"
+        words = {_word(notice, incident) for notice, incident in told if notice.kind is NoticeKind.ENDED}
+        have_ended = all(notice.kind is NoticeKind.ENDED for notice, _ in told)
+        return f"{min(words) if have_ended and len(words) == 1 else ''}{len(told)} incidents"
 
     def _began_before_first_look(self, told: Sequence[tuple[Notice, Incident]], now: datetime) -> bool:
         look, is_opening = self.first_look, all(notice.kind is NoticeKind.OPENED for notice, _ in told)
@@ -186,8 +187,12 @@ def _tell_why(incident: Incident) -> str:
 
 
 def _word(notice: Notice, incident: Incident) -> str:
-    is_left = notice.kind is NoticeKind.ENDED and incident.ended_by is None and incident.merged_into is None
-    return "TOLD NO MORE: " if is_left else _WORDS[notice.kind]
+    return "TOLD NO MORE: " if _is_left(notice, incident) else _WORDS[notice.kind]
+
+
+def _is_left(notice: Notice, incident: Incident) -> bool:
+    """Whether it has ended without being mended."""
+    return notice.kind is NoticeKind.ENDED and incident.ended_by is None and incident.merged_into is None
 
 
 def _in_lines(names: Sequence[str]) -> Iterator[list[str]]:
@@ -213,7 +218,7 @@ def _tell_change(incident: Incident) -> str:
 def _kind(told: Sequence[tuple[Notice, Incident]]) -> str:
     going_on = [notice for notice, _ in told if notice.kind is not NoticeKind.ENDED]
     if not going_on:
-        return "success"
+        return "info" if any(_is_left(notice, incident) for notice, incident in told) else "success"
     return "failure" if any(notice.severity is Severity.CRITICAL for notice in going_on) else "warning"
 
 

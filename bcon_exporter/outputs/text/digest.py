@@ -38,7 +38,7 @@ def summarize(report: DigestReport) -> str:
     if not report.began and not report.going_on:
         return "No incident."
     goes_on = f"{len(report.going_on)} {'goes' if len(report.going_on) == 1 else 'go'} on" if report.going_on else ""
-    parts = (show_count(report.began, "new incident"), f"{report.ended} over" if report.ended else "", goes_on)
+    parts = (show_count(report.began, "new incident"), f"{report.ended} closed" if report.ended else "", goes_on)
     return f"{', '.join(part for part in parts if part)}."
 
 

@@ -65,7 +65,8 @@ def _state(incident: IncidentLine | Incident) -> tuple[Span, ...]:
         known = (dim(", acknowledged"),) if incident.acknowledged_at is not None else ()
         return (Span("open", Style.BAD), *known)
     lasted = (incident.ended_at - incident.started_at).total_seconds()
-    return (dim(f"over after {show_duration(lasted)}"),)
+    is_left = incident.ended_by is None
+    return (dim(f"{'told no more' if is_left else 'over'} after {show_duration(lasted)}"),)
 
 
 def quiet_blocks(report: QuietReport) -> list[Block]:

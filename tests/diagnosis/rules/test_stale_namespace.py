@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from bcon_exporter.diagnosis.rules.stale_namespace import RULE
-from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, EngineFacts
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.wiring import Wiring
 from tests.diagnosis.judging import diagnose, severity
 from tests.factories import ago, container
+from tests.table_rows import table
 
 
 def owner(started: float, **facts: Any) -> ContainerFacts:
@@ -65,9 +66,29 @@ def test_a_network_goes_with_its_owner_and_an_ipc_namespace_stays(
     assert severity(RULE, client, host={"containers": (vpn, client)}) is expected
 
 
-def test_an_owner_that_is_not_listed_is_not_said_to_be_gone() -> None:
-    """An engine hides the container that holds a pod together."""
-    assert severity(RULE, sharing("f" * 64)) is None
+GONE = sharing("f" * 64)
+DOCKER, PODMAN = (
+    EngineFacts(name="h", server_version="28.5.2", api_version="1.51", is_podman=is_podman)
+    for is_podman in (False, True)
+)
+
+
+@table(
+    ("host", "expected"),
+    [
+        ({"engine": DOCKER}, Severity.ERROR),
+        ({"engine": DOCKER, "partial": True}, None),
+        ({"engine": PODMAN}, None),
+        ({}, None),
+    ],
+)
+def test_an_owner_that_was_removed_is_told_where_the_engine_lists_all(
+    host: dict[str, Any], expected: Severity | None
+) -> None:
+    """Podman hides the container that holds a pod together."""
+    assert severity(RULE, GONE, host={"containers": (GONE,), **host}) is expected
+    ipc = sharing("f" * 64, kind="ipc_mode")
+    assert severity(RULE, ipc, host={"containers": (ipc,), **host}) is None
 
 
 @pytest.mark.parametrize("mode", ["bridge", "host", "none", "shop_default", ""])
