@@ -90,10 +90,15 @@ def make_host(containers: int, ailing: int) -> HostSnapshot:
     report, _ = diagnose_host(recorded, Thresholds(), load_catalogue())
     facts = {one.name: one for one in recorded.containers}
     alone = [one for one in report.reports if one.root is None and not one.explains]
+    alone = [one for one in alone if not _shares_a_network(facts[one.container_name])]  # a copy would lose its owner
     ill = [facts[one.container_name] for one in alone if one.status != "healthy"]
     well = [facts[one.container_name] for one in alone if one.status == "healthy" and one.checked]
     chosen = (*_copy(ill, ailing, "ill"), *_copy(well, containers - ailing, "well"))
     return recorded.model_copy(update={"containers": chosen, "desired": (_desire(chosen),)})
+
+
+def _shares_a_network(facts: ContainerFacts) -> bool:
+    return facts.wiring is not None and facts.wiring.network_mode.startswith("container:")
 
 
 def _copy(originals: Sequence[ContainerFacts], count: int, word: str) -> list[ContainerFacts]:
