@@ -41,7 +41,7 @@ def test_a_crashed_root_and_who_suffers_from_it_are_one_incident_over_a_restart_
     engine: TestEngine, tmp_path: Path
 ) -> None:
     tag = tmp_path.parent.name  # the engine remembers the names of other tests
-    db, web = f"db-{tag}", f"web-{tag}"
+    db, web = f"failing-db-{tag}", f"suffering-web-{tag}"
     engine.docker("network", "create", "shop")
     ask = f"while :; do nc -z {db} 5432 || echo 'ERROR connect to {db}:5432 failed: connection refused'; sleep 1; done"
     with Daemon(tmp_path, engine.host, *QUICK) as daemon:
