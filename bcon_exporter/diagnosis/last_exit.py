@@ -17,6 +17,8 @@ from bcon_exporter.model.thresholds import Thresholds
 
 MATCH_SECONDS = 5
 """The engine's `die` event and `State.FinishedAt` differ by less than this."""
+SAME_RUN_SECONDS = 2
+"""`State.StartedAt` and the event of the start differ by less than this."""
 WELL_SECONDS = 10
 """A shorter run does not count as running well."""
 ENGINE_START_SECONDS = 5
@@ -218,6 +220,20 @@ def last_crash(container: ContainerFacts) -> ExitFacts | None:
     if last.at < _created_by(container) and _is_fresh_replacement(container):
         return None
     return None if last.requested or last.shutdown or not (last.exit_code or last.oom) else last
+
+
+def ended_while_read(container: ContainerFacts) -> bool:
+    """Whether the engine listed it as running and told of its end right after: nobody knows yet that it runs again.
+
+    The end of a predecessor is another one: Compose starts the new container before it stops the old one.
+    """
+    lifecycle, started_at = container.lifecycle, container.started_at
+    if not container.is_running or started_at is None or lifecycle is None or not lifecycle.exits:
+        return False
+    end = lifecycle.exits[-1]
+    if end.at <= started_at or end.lifetime_seconds is None or any(at >= end.at for at in lifecycle.restarts):
+        return False
+    return abs((end.at - started_at).total_seconds() - end.lifetime_seconds) <= SAME_RUN_SECONDS
 
 
 def _is_fresh_replacement(container: ContainerFacts) -> bool:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from bcon_exporter.catalogue.causes import known_cause, known_step
 from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
 from bcon_exporter.diagnosis.finding import quote
-from bcon_exporter.diagnosis.last_exit import KEEPS_RUNNING, EndKind, ended_by_oom, last_crash
+from bcon_exporter.diagnosis.last_exit import KEEPS_RUNNING, EndKind, ended_by_oom, ended_while_read, last_crash
 from bcon_exporter.diagnosis.rule import PRESENT, Advice, Case, Hysteresis, SymptomRule, Verdict, missing_facts, unknown
 from bcon_exporter.diagnosis.usage_in_words import in_bytes, lasted
 from bcon_exporter.model.container_facts import ContainerState
@@ -109,11 +109,13 @@ def _unclear(case: Case) -> Symptom:
     return symptom.model_copy(update={"confidence": 0.5})
 
 
-def _came_back(case: Case) -> Symptom | None:
+def _came_back(case: Case) -> Verdict:
     """Report a failed exit after which it runs again: an error while it loops or is fresh, then a warning."""
     crash = last_crash(case.container)
     if crash is None or not crash.exit_code:
         return None
+    if ended_while_read(case.container):
+        return unknown(case, EXIT, ("state",), "it ended while the host was read")
     fresh = case.now - crash.at <= timedelta(seconds=case.thresholds.hold_seconds)
     if not (fresh or case.looping):
         return None
@@ -210,6 +212,7 @@ RULE = SymptomRule(
     ages="warning once it was started again and runs, and for used-up restarts that were older than a day when it was "
     "first looked at; info for an old exit that nothing wants undone, for a requested stop that needed SIGKILL, and "
     "for codes that a stop leaves behind (130, 143, its own stop signal's) when no event tells who ended it",
-    unknown_when=f"without an exit code, and for {TOLD_WITHIN_SECONDS} s after an end that no event tells of yet",
+    unknown_when=f"without an exit code, for {TOLD_WITHIN_SECONDS} s after an end that no event tells of yet, and "
+    "where it ended while the host was read",
     source="docs/symptoms.md#exit_error; one-shots that ended with 0 are done (docker/compose)",
 )

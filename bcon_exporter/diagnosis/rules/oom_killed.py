@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from bcon_exporter.catalogue.causes import known_cause, known_step
 from bcon_exporter.diagnosis.exit_codes import explain_exit
-from bcon_exporter.diagnosis.last_exit import EndKind, last_crash, probably_oom
+from bcon_exporter.diagnosis.last_exit import EndKind, ended_while_read, last_crash, probably_oom
 from bcon_exporter.diagnosis.log_rule import events_showing, evidence_of, log_symptom
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict, unknown
 from bcon_exporter.diagnosis.usage_in_words import cause_of_growth, in_bytes
@@ -100,7 +100,7 @@ def _limit(case: Case) -> str:
 def _came_back(case: Case) -> Symptom | None:
     """Report a kill after which it was restarted: critical while fresh or looping, then a warning, then history."""
     crash = last_crash(case.container)
-    if crash is None or case.ending.kind is not EndKind.NONE:
+    if crash is None or case.ending.kind is not EndKind.NONE or ended_while_read(case.container):
         return None
     probable = probably_oom(case.container, crash)
     if not (crash.oom or probable):

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from bcon_exporter.diagnosis.rules.exit_error import RULE
+from bcon_exporter.diagnosis.rules.oom_killed import RULE as OOM_RULE
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, Limits
 from bcon_exporter.model.findings import NotEvaluated, Severity
 from bcon_exporter.model.lifecycle import LifecycleFacts
@@ -317,3 +318,27 @@ def test_255_is_the_programs_own_where_the_engine_told_of_it_when_it_came(
 ) -> None:
     told = [found.id for found in diagnose(facts).likely_causes]
     assert told[:1] == ([cause] if cause else [])
+
+
+@pytest.mark.parametrize(
+    ("started", "restarts", "kind"),
+    [
+        (600, (), "unknown"),
+        (61, (), "unknown"),
+        (60, (), "told"),
+        (600, (ago(60),), "told"),
+        (600, (ago(61),), "unknown"),
+        (70, (), "told"),
+    ],
+)
+def test_one_that_ended_while_the_host_was_read_is_not_said_to_run_again(
+    started: float, restarts: tuple[Any, ...], kind: str
+) -> None:
+    """The engine lists it as running, and its end is told right after that."""
+    lived = started - 60 if kind == "unknown" else 300.0
+    past = lifecycle(exits=(ended(7, at=ago(60), lifetime_seconds=lived),), restarts=restarts)
+    verdict = ask(RULE, container(started_at=ago(started), lifecycle=past))
+    assert ("unknown" if isinstance(verdict, NotEvaluated) else "told") == kind
+    end = ended(137, at=ago(60), oom=True, lifetime_seconds=lived)
+    oom = lifecycle(exits=(end,), restarts=restarts, oom_kills=())
+    assert (severity(OOM_RULE, container(started_at=ago(started), lifecycle=oom)) is not None) == (kind == "told")
